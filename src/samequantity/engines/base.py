@@ -1,0 +1,62 @@
+"""What every engine is: something that answers one request at a time and can say what it is.
+
+Requests and completions are in `samequantity.domain.exchange`, since the inference stage, which knows no engine, and
+the journal, which knows neither, speak of them too; they are offered here again.
+"""
+
+from types import TracebackType
+from typing import Protocol, Self
+
+from samequantity.domain.exchange import (
+    Completion,
+    FinishReason,
+    Request,
+    Sampling,
+    finish_reason,
+)
+
+__all__ = [
+    "Completion",
+    "Engine",
+    "Facts",
+    "FinishReason",
+    "Request",
+    "Sampling",
+    "finish_reason",
+]
+
+Facts = dict[str, object]
+"""JSON-able names and values."""
+
+
+class Engine(Protocol):
+    """An open engine; a context manager that gives everything back at its end."""
+
+    def identity(self) -> Facts:
+        """What it is, as far as that decides an answer; enters stage keys and request digests. No host, no time."""
+        ...
+
+    def host_facts(self) -> Facts:
+        """Where and how it runs: threads, devices, load time. For `run.json`, never for a key."""
+        ...
+
+    def prepare(self, request: Request) -> str:
+        """SHA-256 of the prompt as the model will see it. ModelError when it and its answer cannot fit."""
+        ...
+
+    def complete(self, request: Request) -> Completion:
+        """The answer to one request. ModelError when the engine fails or the request does not fit."""
+        ...
+
+    def close(self) -> None:
+        """Free the model; a second call does nothing."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...

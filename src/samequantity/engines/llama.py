@@ -1,0 +1,216 @@
+"""llama.cpp in this process, through the plain C interface of llama-cpp-python: nothing is left to a default.
+
+Its class `Llama` is not used: it takes misspelt options in silence, keeps the beginning of the previous prompt even
+when told to reset, penalises repetition by default, and cuts long pieces of text.
+"""
+
+import os
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from samequantity.domain.exchange import Completion, Request, finish_reason
+from samequantity.engines.base import Facts
+from samequantity.engines.channels import left_open, split
+from samequantity.engines.chat import ChatTemplate
+from samequantity.engines.library import (
+    Device,
+    backend_devices,
+    devices,
+    library_facts,
+    quiet_log,
+    system_info,
+)
+from samequantity.engines.loading import Handles, sampler_chain
+from samequantity.engines.probe import ModelFacts, probe
+from samequantity.engines.settings import EngineSettings
+from samequantity.engines.vocabulary import Rendered, Vocabulary
+from samequantity.errors import ModelError
+
+END_TOKEN, LIMIT = "eog", "limit"
+"""Our raw finish reasons: the model ended its turn, or it was cut at `max_tokens`."""
+
+
+def template_of(settings: EngineSettings, facts: ModelFacts, model: Path) -> ChatTemplate:
+    """The template in force. ModelError when neither the model nor the settings have one: llama.cpp would guess."""
+    text = settings.chat_template if settings.chat_template is not None else facts.chat_template
+    if text is None:
+        raise ModelError(
+            f"{model}: the file has no chat template. Set chat_template to the one that the model's authors publish."
+        )
+    return ChatTemplate(
+        text=text,
+        bos_token=facts.bos_token,
+        eos_token=facts.eos_token,
+        kwargs=settings.template_kwargs,
+        date=settings.strftime_now,
+    )
+
+
+def identity_of(settings: EngineSettings, template: ChatTemplate, model_digest: str) -> Facts:
+    """What decides an answer apart from the request: settings, model, template, library."""
+    return {
+        **settings.engine_facts(),
+        "model_digest": model_digest,
+        "template_digest": template.digest,
+        "kv_type": "f16",
+        **library_facts(),
+    }
+
+
+class LlamaEngine:
+    """One model in one context with one sequence, greedy or sampled from an explicit seed."""
+
+    def __init__(self, settings: EngineSettings, model: Path, model_digest: str) -> None:
+        """Load `model` (the first file of a split one). ModelError when it or its backend cannot be had."""
+        self._devices = _declared_devices(settings)  # first, since it costs nothing and a model may cost minutes
+        self._handles = Handles()
+        self._settings = settings
+        self._path = model
+        self._template = template_of(settings, probe(model), model)
+        self._render = self._template.compiled()
+        self._identity = identity_of(settings, self._template, model_digest)
+        self._threads = settings.threads or _usable_cores()
+        started = time.perf_counter()
+        self._handles.load(settings, model, self._devices, self._threads)
+        self._load_seconds = time.perf_counter() - started
+        self._vocabulary = Vocabulary(self._handles.model)
+        self._held: list[int] = []  # the tokens whose keys and values are in the context
+
+    def identity(self) -> Facts:
+        """See `Engine`."""
+        return dict(self._identity)
+
+    def host_facts(self) -> Facts:
+        """See `Engine`."""
+        return {
+            "threads": self._threads,
+            "offloaded_layers": self._handles.offloaded,
+            "devices": [f"{device.name}: {device.description}" for device in self._devices],
+            "system_info": system_info(),
+            "load_seconds": round(self._load_seconds, 3),
+        }
+
+    def prepare(self, request: Request) -> str:
+        """See `Engine`."""
+        return self._prompt(request).digest
+
+    def complete(self, request: Request) -> Completion:
+        """See `Engine`."""
+        started = time.perf_counter()
+        prompt = self._prompt(request)
+        answer, raw_reason = self._generate(prompt.tokens, request)
+        form = self._settings.reasoning_format
+        raw = self._vocabulary.text(answer)
+        channels = split(
+            raw,
+            form,
+            opened=left_open(prompt.text, form),
+            control=self._vocabulary.control_pieces(answer),
+        )
+        return Completion(
+            text=channels.text,
+            reasoning=channels.reasoning,
+            raw=raw,
+            finish_reason=finish_reason(raw_reason),
+            raw_finish_reason=raw_reason,
+            prompt_sha256=prompt.digest,
+            prompt_tokens=len(prompt.tokens),
+            completion_tokens=len(answer),
+            seconds=time.perf_counter() - started,
+        )
+
+    def close(self) -> None:
+        """See `Engine`."""
+        self._handles.free()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _prompt(self, request: Request) -> Rendered:
+        """The prompt as the model sees it. ModelError when it and its answer exceed the context."""
+        if self._handles.model is None:
+            raise ValueError("the engine is closed")
+        prompt = self._vocabulary.rendered(self._render(request.prompt))
+        needed = len(prompt.tokens) + request.max_tokens
+        if needed > self._settings.context:
+            raise ModelError(
+                f"{self._path}: a prompt of {len(prompt.tokens)} tokens and an answer of up to {request.max_tokens} do"
+                f" not fit the context of {self._settings.context}. Raise context to {needed} or more, or lower"
+                f" max_tokens. The prompt begins: {request.prompt[:80]!r}"
+            )
+        return prompt
+
+    def _generate(self, prompt: list[int], request: Request) -> tuple[list[int], str]:
+        """The generated tokens, the end token included, and why they ended."""
+        import llama_cpp.llama_cpp as lib
+
+        pending = prompt[self._keep_prefix(prompt) :]
+        answer: list[int] = []
+        sampler = sampler_chain(request.sampling)
+        try:
+            while True:
+                self._decode(pending)
+                token = lib.llama_sampler_sample(sampler, self._handles.context, -1)
+                answer.append(token)
+                if self._vocabulary.ends(token):
+                    return answer, END_TOKEN
+                if len(answer) == request.max_tokens:
+                    return answer, LIMIT
+                pending = [token]
+        finally:
+            lib.llama_sampler_free(sampler)
+
+    def _keep_prefix(self, prompt: list[int]) -> int:
+        """How many tokens of the prompt the context holds already; 0, and an empty context, unless asked for."""
+        import llama_cpp.llama_cpp as lib
+
+        memory = lib.llama_get_memory(self._handles.context)
+        common = 0
+        if self._settings.prefix_cache:
+            # The last token is always computed: it gives the first answer's probabilities.
+            limit = min(len(self._held), len(prompt) - 1)
+            common = next((i for i in range(limit) if self._held[i] != prompt[i]), limit)
+        # A recurrent model cannot go back to an earlier state and says so.
+        if not common or not lib.llama_memory_seq_rm(memory, 0, common, -1):
+            lib.llama_memory_clear(memory, True)
+            common = 0
+        self._held = prompt[:common]
+        return common
+
+    def _decode(self, tokens: list[int]) -> None:
+        import llama_cpp.llama_cpp as lib
+
+        for start in range(0, len(tokens), self._settings.batch):
+            part = tokens[start : start + self._settings.batch]
+            given = (lib.llama_token * len(part))(*part)  # the batch holds its address only
+            code = lib.llama_decode(self._handles.context, lib.llama_batch_get_one(given, len(part)))
+            if code != 0:
+                self._held = []
+                raise ModelError(f"{self._path}: llama.cpp failed (code {code}).\n{quiet_log().tail()}")
+            self._held.extend(part)
+
+
+def _declared_devices(settings: EngineSettings) -> list[Device]:
+    quiet_log()
+    import llama_cpp.llama_cpp as lib
+
+    if settings.backend == "cpu":
+        return []
+    return backend_devices(settings.backend, devices(), offload=lib.llama_supports_gpu_offload())
+
+
+def _usable_cores() -> int:
+    """The cores that the scheduler lets us use, which on a cluster are fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
