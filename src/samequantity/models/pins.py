@@ -1,0 +1,233 @@
+"""Pinned models: which files a model is made of, their sizes and digests, and the sources that they can come from."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NewType
+
+from samequantity.errors import SettingsError
+from samequantity.models.closed import (
+    closed_mapping,
+    open_mapping,
+    optional_count,
+    optional_text,
+    read_yaml,
+    sequence,
+    text,
+)
+
+ModelName = NewType("ModelName", str)
+Sha256 = NewType("Sha256", str)
+"""A SHA-256 digest as 64 lower-case hexadecimal digits."""
+
+MODELS_FILE = Path("resources/pinned_models.yaml")
+MODELS_FOLDER = Path("resources/models")
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_REVISION = re.compile(r"[0-9a-f]{40}")
+# A plain name: no folder in it, and no leading dot or dash that a shell or a program could misread.
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_] [A-Za-z0-9._-]{0,199}", re.VERBOSE)
+_REQUIREMENT = re.compile(
+    r"""
+    [A-Za-z0-9] [A-Za-z0-9._-]{0,199}     # the package's name
+    ==                                    # one version and no other
+    [A-Za-z0-9] [A-Za-z0-9.!+_-]{0,99}
+    """,
+    re.VERBOSE,
+)
+
+
+def _require(pattern: re.Pattern[str], value: str, what: str) -> None:
+    if not pattern.fullmatch(value):
+        raise SettingsError(f"{value!r} is not {what}.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathPin:
+    """A file that the user already has; None (the default in the models file) means that there is none."""
+
+    path: Path | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubPin:
+    """One file of a repository of the model hub at one commit."""
+
+    repository: str
+    revision: str
+    file: str
+
+    def __post_init__(self) -> None:
+        _require(_REVISION, self.revision, "a commit (40 lower-case hexadecimal digits)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackagePin:
+    """A wheel of the package index, by its own digest, and the member of it that holds a piece of the file."""
+
+    requirement: str
+    sha256: Sha256
+    member: str
+
+    def __post_init__(self) -> None:
+        _require(_REQUIREMENT, self.requirement, "a requirement of the form name==version")
+        _require(_SHA256, self.sha256, "a SHA-256 (64 lower-case hexadecimal digits)")
+
+    @property
+    def name(self) -> str:
+        """The package's name without the version."""
+        return self.requirement.partition("==")[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackagesPin:
+    """The wheels that carry the file in pieces, in the order in which the pieces are put together."""
+
+    packages: tuple[PackagePin, ...]
+
+
+SourcePin = PathPin | HubPin | PackagesPin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePin:
+    """One file of a model. A size or digest of None is not pinned: what the first fetch brings is recorded."""
+
+    name: str
+    size: int | None
+    sha256: Sha256 | None
+    sources: tuple[SourcePin, ...]
+
+    def __post_init__(self) -> None:
+        _require(_PLAIN_NAME, self.name, "a plain file name")
+        if self.sha256 is not None:
+            _require(_SHA256, self.sha256, "a SHA-256 (64 lower-case hexadecimal digits)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Who published the model's files: a repository of the model hub, and the commit where it is known."""
+
+    repository: str
+    revision: str | None
+
+    def __post_init__(self) -> None:
+        if self.revision is not None:
+            _require(_REVISION, self.revision, "a commit (40 lower-case hexadecimal digits)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPin:
+    """A model: one GGUF file, or the shards of one in their order."""
+
+    name: ModelName
+    licence: str
+    provenance: Provenance
+    files: tuple[FilePin, ...]
+    defined_in: Path
+
+    def __post_init__(self) -> None:
+        _require(_PLAIN_NAME, self.name, "a plain model name")
+        names = [file.name for file in self.files]
+        if len(set(names)) != len(names):
+            raise SettingsError(f"two files have one name: {', '.join(names)}.")
+
+
+def load_pins(path: Path = MODELS_FILE) -> Mapping[ModelName, ModelPin]:
+    """The models of a models file, in its order.
+
+    Raises SettingsError for a file that is missing or not YAML, and for a key or value that cannot be used; the
+    message names the key and where it stands.
+    """
+    top = closed_mapping(read_yaml(path), str(path), keys=("models",))
+    models = open_mapping(top["models"], f"{path}: models")
+    return {ModelName(name): _model(name, value, path) for name, value in models.items()}
+
+
+def pin_of(pins: Mapping[ModelName, ModelPin], name: str) -> ModelPin:
+    """The pin with that name; SettingsError with the names that there are."""
+    pin = pins.get(ModelName(name))
+    if pin is None:
+        raise SettingsError(f"no model is called {name!r}; the models file has {', '.join(pins) or 'none'}.")
+    return pin
+
+
+def _model(name: str, value: object, path: Path) -> ModelPin:
+    where = f"{path}: models.{name}"
+    keys = closed_mapping(value, where, keys=("licence", "provenance", "files"))
+    origin = closed_mapping(keys["provenance"], f"{where}.provenance", keys=("repository", "revision"))
+    files = sequence(keys["files"], f"{where}.files")
+    try:
+        return ModelPin(
+            name=ModelName(name),
+            licence=text(keys["licence"], f"{where}.licence"),
+            provenance=Provenance(
+                repository=text(origin["repository"], f"{where}.provenance.repository"),
+                revision=optional_text(origin["revision"], f"{where}.provenance.revision"),
+            ),
+            files=tuple(_file(file, f"{where}.files[{index}]") for index, file in enumerate(files)),
+            defined_in=path,
+        )
+    except SettingsError as error:
+        raise _placed(error, where) from error
+
+
+def _file(value: object, where: str) -> FilePin:
+    keys = closed_mapping(value, where, keys=("name", "bytes", "sha256", "sources"))
+    digest = optional_text(keys["sha256"], f"{where}.sha256")
+    sources = sequence(keys["sources"], f"{where}.sources")
+    try:
+        return FilePin(
+            name=text(keys["name"], f"{where}.name"),
+            size=optional_count(keys["bytes"], f"{where}.bytes"),
+            sha256=None if digest is None else Sha256(digest),
+            sources=tuple(_source(source, f"{where}.sources[{index}]") for index, source in enumerate(sources)),
+        )
+    except SettingsError as error:
+        raise _placed(error, where) from error
+
+
+def _source(value: object, where: str) -> SourcePin:
+    item = open_mapping(value, where)
+    if len(item) != 1:
+        raise SettingsError(f"{where}: one key is wanted, path, hub or packages, not {', '.join(item) or 'none'}.")
+    ((kind, content),) = item.items()
+    where = f"{where}.{kind}"
+    try:
+        match kind:
+            case "path":
+                path = optional_text(content, where)
+                return PathPin(path=None if path is None else Path(path).expanduser())
+            case "hub":
+                keys = closed_mapping(content, where, keys=("repository", "revision", "file"))
+                return HubPin(
+                    repository=text(keys["repository"], f"{where}.repository"),
+                    revision=text(keys["revision"], f"{where}.revision"),
+                    file=text(keys["file"], f"{where}.file"),
+                )
+            case "packages":
+                packages = sequence(content, where)
+                return PackagesPin(packages=tuple(_package(p, f"{where}[{i}]") for i, p in enumerate(packages)))
+            case _:
+                raise SettingsError(f"{where}: unknown key {kind!r}; the keys here are path, hub, packages.")
+    except SettingsError as error:
+        raise _placed(error, where) from error
+
+
+def _package(value: object, where: str) -> PackagePin:
+    keys = closed_mapping(value, where, keys=("requirement", "sha256", "member"))
+    try:
+        return PackagePin(
+            requirement=text(keys["requirement"], f"{where}.requirement"),
+            sha256=Sha256(text(keys["sha256"], f"{where}.sha256")),
+            member=text(keys["member"], f"{where}.member"),
+        )
+    except SettingsError as error:
+        raise _placed(error, where) from error
+
+
+def _placed(error: SettingsError, where: str) -> SettingsError:
+    """The error with the place where it happened, unless it names one already (an inner place is the closer one)."""
+    file = where.partition(": ")[0]
+    return error if str(error).startswith(f"{file}: ") else SettingsError(f"{where}: {error}")

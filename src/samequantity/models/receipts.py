@@ -1,0 +1,82 @@
+"""Receipts: which files a fetch or a verification found, without a word about the machine or the time."""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from samequantity.errors import IntegrityError
+from samequantity.models.pins import ModelName, Sha256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileReceipt:
+    """A file whose bytes were hashed: its name, its size in bytes, its SHA-256."""
+
+    file: str
+    size: int
+    sha256: Sha256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """The files of a model, in the order of its pin."""
+
+    model: ModelName
+    files: tuple[FileReceipt, ...]
+
+    @property
+    def digest(self) -> Sha256:
+        """One digest for all shards: the file's own when there is one, else the SHA-256 of the digests' lines."""
+        if len(self.files) == 1:
+            return self.files[0].sha256
+        lines = "".join(f"{file.sha256}\n" for file in self.files)
+        return Sha256(hashlib.sha256(lines.encode("ascii")).hexdigest())
+
+    def to_json(self) -> str:
+        """The receipt as JSON, the same bytes for the same files."""
+        files = [{"file": file.file, "bytes": file.size, "sha256": file.sha256} for file in self.files]
+        return json.dumps({"model": self.model, "files": files}, indent=2) + "\n"
+
+
+def write_receipt(receipt: Receipt, path: Path) -> None:
+    """Write the receipt so that a reader sees the old file or the new one, and nothing in between."""
+    write_atomically(path, receipt.to_json())
+
+
+def read_receipt(path: Path) -> Receipt:
+    """A receipt that `write_receipt` wrote.
+
+    Raises IntegrityError when the file is missing or is not a receipt.
+    """
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+        return Receipt(model=ModelName(value["model"]), files=tuple(_file(file) for file in value["files"]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise IntegrityError(
+            f"{path}: not a receipt of a fetched model ({type(error).__name__}: {error}). "
+            f"Delete it and run `samequantity models fetch` again."
+        ) from error
+
+
+def write_atomically(path: Path, content: str) -> None:
+    """Write a small text file under a temporary name, sync it, and rename it into place."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        # mkstemp makes a file for its owner alone; a model folder is often a group's.
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+def _file(value: Mapping[str, object]) -> FileReceipt:
+    return FileReceipt(file=str(value["file"]), size=int(str(value["bytes"])), sha256=Sha256(str(value["sha256"])))

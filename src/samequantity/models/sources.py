@@ -1,0 +1,159 @@
+"""Where a model file can come from: a local path here, the model hub and the package index in modules beside.
+
+A source leaves the file in the workspace that it is given, under any name, and says what it is; whether that is the
+wanted file is decided by the caller, once, for all sources.
+"""
+
+import hashlib
+import os
+import shutil
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol, assert_never
+
+from samequantity.errors import ModelError
+from samequantity.models.pins import FilePin, HubPin, PackagesPin, PathPin, Sha256, SourcePin
+from samequantity.models.progress import Reporter
+
+SECONDS_TO_REACH = 4.8
+"""How long a source may take to show that it is there: with what is around it, 5 s at most."""
+
+_SPACE_TO_SPARE = 64 * 2**20
+
+
+class SourceKind(StrEnum):
+    """The kinds of sources; all sources of a kind are reached or missed together, the local path apart."""
+
+    PATH = "path"
+    HUB = "hub"
+    PACKAGES = "packages"
+
+
+class SourceUnavailable(Exception):  # noqa: N818 - an answer between modules, not an error that a user sees
+    """This source does not have the file now; the next one is tried.
+
+    `unreachable` means that nothing of this kind can be reached, so other files need not wait for it again.
+    """
+
+    def __init__(self, reason: str, *, unreachable: bool = False) -> None:
+        super().__init__(reason)
+        self.unreachable = unreachable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Obtained:
+    """A file as a source delivered it, hashed but not yet accepted."""
+
+    path: Path
+    size: int
+    sha256: Sha256
+    origin: str
+
+
+class Source(Protocol):
+    """One place that may have the file."""
+
+    @property
+    def kind(self) -> SourceKind:
+        """What kind of place."""
+
+    def describe(self) -> str:
+        """The place in a few words, for notices and errors."""
+
+    def obtain(self, file: FilePin, workspace: Path, reporter: Reporter) -> Obtained:
+        """Leave the file in the workspace.
+
+        Raises SourceUnavailable when it cannot be had from here, IntegrityError when what is here is known to be
+        another file, ModelError when there is no room for it.
+        """
+
+
+def open_source(pin: SourcePin) -> Source | None:
+    """The source of a pin, or None for a local path that is not set."""
+    match pin:
+        case PathPin(path=None):
+            return None
+        case PathPin(path=Path() as path):
+            return LocalPath(path=path)
+        case HubPin():
+            from samequantity.models.hub import Hub
+
+            return Hub(pin=pin)
+        case PackagesPin():
+            from samequantity.models.packages import PackageIndex
+
+            return PackageIndex(pin=pin)
+        case PathPin():
+            raise TypeError(f"{pin} holds no path")
+        case _:
+            assert_never(pin)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalPath:
+    """A file that is on this machine already."""
+
+    path: Path
+
+    @property
+    def kind(self) -> SourceKind:
+        return SourceKind.PATH
+
+    def describe(self) -> str:
+        return f"the path {self.path}"
+
+    def obtain(
+        self,
+        file: FilePin,  # noqa: ARG002 - a copy is a copy, whatever it should be
+        workspace: Path,
+        reporter: Reporter,  # noqa: ARG002 - a link is made in no time
+    ) -> Obtained:
+        if not self.path.is_file():
+            raise SourceUnavailable("there is no such file")
+        return link(self.path, workspace)
+
+
+def link(target: Path, workspace: Path) -> Obtained:
+    """Hash a file that lies elsewhere and make a symbolic link to it.
+
+    A link and not a copy: model files are up to 70 GB and often lie in a folder that a group shares, and since the
+    whole file is hashed before each use, a target that changes is noticed. A reflink would need both on one file
+    system, and a hard link would let a change pass as ours.
+    """
+    name = workspace / "link"
+    name.unlink(missing_ok=True)
+    try:
+        digest = sha256_of(target)
+        name.symlink_to(target.absolute())
+    except OSError as error:
+        raise SourceUnavailable(f"{target}: {error.strerror}") from error
+    return Obtained(path=name, size=target.stat().st_size, sha256=digest, origin=str(target))
+
+
+def sha256_of(path: Path) -> Sha256:
+    """The SHA-256 of a whole file, read in pieces."""
+    with path.open("rb") as file:
+        return Sha256(hashlib.file_digest(file, "sha256").hexdigest())
+
+
+def require_space(workspace: Path, needed: int) -> None:
+    """Refuse to start a transfer that cannot end: `needed` bytes and a reserve must be free in the workspace.
+
+    Raises ModelError; the other sources need the room as much, so none of them is tried.
+    """
+    free = shutil.disk_usage(workspace).free
+    if free < needed + _SPACE_TO_SPARE:
+        raise ModelError(
+            f"{workspace.parent}: {needed / 1e9:.2f} GB are needed there and {free / 1e9:.2f} GB are free. "
+            f"Make room, or choose a models folder on another disk."
+        )
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename in the folder outlast a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
