@@ -1,0 +1,56 @@
+"""The stages of the pipeline by name: which modules decide what each gives, and which packages decide its numbers."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+
+from samequantity.errors import SettingsError
+from samequantity.store.fingerprints import fingerprint
+
+
+@dataclass(frozen=True, kw_only=True)  # no slots: the sources are worked out once, at the first question
+class Stage:
+    """One stage. `modules` are the roots of its source fingerprint; `packages` enter its key by version."""
+
+    name: str
+    modules: tuple[str, ...]
+    packages: tuple[str, ...] = ()
+
+    @cached_property
+    def sources(self) -> dict[str, str]:
+        """Fingerprint of every first-party module that the stage consists of, by name."""
+        return fingerprint(*self.modules)
+
+    @cached_property
+    def versions(self) -> dict[str, str]:
+        """Installed version of each package that decides the stage's numbers."""
+        return {package: version(package) for package in self.packages}
+
+
+STAGES = {
+    stage.name: stage
+    for stage in (
+        Stage(name="generate", modules=("samequantity.stages.generate",)),
+        Stage(name="render", modules=("samequantity.stages.render",)),
+        Stage(
+            name="infer",
+            modules=("samequantity.stages.infer", "samequantity.engines.llama"),
+            packages=("llama-cpp-python", "jinja2"),
+        ),
+        Stage(name="parse", modules=("samequantity.stages.parse",)),
+        Stage(name="audit", modules=("samequantity.stages.audit",)),
+        Stage(name="score", modules=("samequantity.stages.score",), packages=("scipy", "statsmodels")),
+        Stage(name="bootstrap", modules=("samequantity.stages.bootstrap",), packages=("numpy", "statsmodels")),
+        Stage(name="collect", modules=("samequantity.stages.collect",)),
+        Stage(name="tables", modules=("samequantity.stages.tables",)),
+        Stage(name="figures", modules=("samequantity.stages.figures",), packages=("matplotlib",)),
+    )
+}
+
+
+def stage_named(name: str) -> Stage:
+    """The stage of this name; SettingsError for another."""
+    try:
+        return STAGES[name]
+    except KeyError:
+        raise SettingsError(f"no stage is called {name!r}; the stages are {', '.join(STAGES)}") from None

@@ -1,0 +1,1 @@
+"""Tables, manifests, fingerprints and the object store."""
