@@ -1,0 +1,73 @@
+"""Stage audit: every strict failure is read again after the fixed rewrite."""
+
+import polars as pl
+
+from samequantity.domain.rewriting import AsteriskBetweenDigits, Audited
+from samequantity.domain.rewriting import audit as audit_text
+from samequantity.domain.verdicts import Status
+from samequantity.errors import TableError
+from samequantity.stages.questions import ANSWER_COLUMNS, RESPONSE_COLUMNS, counted, known, questions, some, with_system
+
+SCHEMA = pl.Schema(
+    {
+        "system": pl.String(),
+        "view_id": pl.String(),
+        "status": pl.String(),
+        "value": pl.String(),
+        "final_lines": pl.Int64(),
+        "recovered": pl.Boolean(),
+        "rewrites": pl.List(pl.String()),
+        "magnitude_k": pl.Int64(),
+    }
+)
+
+
+def audit(
+    views: pl.DataFrame,
+    responses: pl.DataFrame,
+    answers: pl.DataFrame,
+    system: str,
+    asterisk: AsteriskBetweenDigits = AsteriskBetweenDigits.KEEP,
+) -> pl.DataFrame:
+    """One row a response, in the order of the answers; a strict success is carried over.
+
+    `answers` has the columns of `questions.ANSWER_COLUMNS`, as stage parse writes them. TableError for an unknown view, a view
+    answered twice, or an answer without its response.
+    """
+    asked = questions(views)
+    known(answers["view_id"], asked, "answers")
+    responded = _responded(with_system(responses, system))
+    judged = with_system(answers, system).select("system", *ANSWER_COLUMNS).rows()
+    if missing := [view for name, view, *_ in judged if (name, view) not in responded]:
+        raise TableError(f"responses: {counted(missing, 'answer')} without a response: {some(missing)}")
+    rows: list[tuple[object, ...]] = []
+    for name, view, status, value, final_lines in judged:
+        if status == Status.CORRECT:
+            rows.append((name, view, status, value, final_lines, False, [], None))
+        else:
+            text, finish_reason = responded[name, view]
+            rows.append((name, view, *_audited(audit_text(text or "", finish_reason, asked[view], asterisk))))
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def _responded(responses: pl.DataFrame) -> dict[tuple[str, str], tuple[str | None, str | None]]:
+    """Text and finish reason by system and view; TableError for a view answered twice, of which one was judged."""
+    repeated = responses.filter(pl.struct("system", "view_id").is_duplicated())["view_id"]
+    if not repeated.is_empty():
+        views = repeated.unique(maintain_order=True).to_list()
+        raise TableError(f"responses: {counted(views, 'view')} answered more than once: {some(views)}")
+    rows = responses.select("system", *RESPONSE_COLUMNS).iter_rows()
+    return {(name, view): (text, reason) for name, view, text, reason in rows}
+
+
+def _audited(audited: Audited) -> tuple[object, ...]:
+    """The columns of a strict failure after the audit: status to magnitude_k."""
+    verdict = audited.verdict
+    return (
+        verdict.status,
+        None if verdict.value is None else str(verdict.value),
+        verdict.final_lines,
+        verdict.status is Status.CORRECT,
+        list(audited.rewrites),
+        audited.magnitude_k,
+    )

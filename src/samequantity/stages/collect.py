@@ -1,0 +1,39 @@
+"""Stage collect: the tables of single systems become one table of the study; shards become one table of a system."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from samequantity.errors import TableError
+from samequantity.stages.questions import counted, some
+
+
+def collect(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """The rows of all systems, in the order given; TableError when a system comes twice or columns differ."""
+    seen: set[str] = set()
+    for frame in frames:
+        systems = set(frame["system"])
+        if twice := sorted(systems & seen):
+            raise TableError(f"system {', '.join(twice)} comes in two of the tables")
+        seen |= systems
+    return _stacked(frames)
+
+
+def merge(parts: Sequence[pl.DataFrame], views: pl.DataFrame) -> pl.DataFrame:
+    """The responses of all shards in request order; TableError unless every view is answered exactly once."""
+    merged = _stacked(parts).sort("order")
+    expected, answered = views["view_id"].to_list(), merged["view_id"].to_list()
+    if expected != answered:
+        missing, extra = (sorted(set(expected) - set(answered)), sorted(set(answered) - set(expected)))
+        raise TableError(
+            f"the shards do not make up the views: {counted(missing, 'view')} missing ({some(missing) or '-'}),"
+            f" {counted(extra, 'view')} unknown ({some(extra) or '-'}), {len(answered)} responses in all"
+        )
+    return merged
+
+
+def _stacked(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    for frame in frames[1:]:
+        if frame.schema != frames[0].schema:
+            raise TableError(f"the tables differ in their columns: {frames[0].schema} and {frame.schema}")
+    return pl.concat(frames, how="vertical")

@@ -1,0 +1,61 @@
+"""What the stages parse and audit need of the views: for each view the unit asked for and the exact answer."""
+
+import re
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+import polars as pl
+
+from samequantity.domain.answers import Question
+from samequantity.domain.units import UnknownUnitError, unit_named
+from samequantity.errors import TableError
+
+VIEW_COLUMNS = ("view_id", "dimension", "canonical_unit", "expected")
+RESPONSE_COLUMNS = ("view_id", "text", "finish_reason")
+ANSWER_COLUMNS = ("view_id", "status", "value", "final_lines")
+
+_RATIONAL = re.compile(r"-?[0-9]+(?:/[0-9]+)?")
+_EXAMPLES = 5
+
+
+def questions(views: pl.DataFrame) -> dict[str, Question]:
+    """The question of each view, from the columns of `VIEW_COLUMNS`; TableError for a repeated or unusable view."""
+    repeated = views.filter(pl.col("view_id").is_duplicated())["view_id"].unique(maintain_order=True).to_list()
+    if repeated:
+        raise TableError(f"views: {counted(repeated, 'view')} stand there more than once: {some(repeated)}")
+    rows = views.select(VIEW_COLUMNS).iter_rows()
+    return {view: _question(view, dimension, unit, expected) for view, dimension, unit, expected in rows}
+
+
+def known(view_ids: Iterable[str], asked: Mapping[str, Question], table: str) -> None:
+    """TableError that counts and names the view ids that no view has."""
+    unknown = sorted({view for view in view_ids if view not in asked})
+    if unknown:
+        raise TableError(f"{table}: {counted(unknown, 'view id')} that the views table does not hold: {some(unknown)}")
+
+
+def with_system(table: pl.DataFrame, system: str) -> pl.DataFrame:
+    """The table itself, or with a `system` column of this name where it has none (someone else's responses)."""
+    return table if "system" in table.columns else table.with_columns(system=pl.lit(system, pl.String))
+
+
+def counted(items: list[str], noun: str) -> str:
+    """`1 view`, `3 views`."""
+    return f"{len(items)} {noun}{'' if len(items) == 1 else 's'}"
+
+
+def some(items: list[str]) -> str:
+    """The first few, for a message."""
+    return ", ".join(items[:_EXAMPLES]) + (", …" if len(items) > _EXAMPLES else "")
+
+
+def _question(view: str, dimension: str, unit_name: str, expected: str) -> Question:
+    try:
+        unit = unit_named(unit_name)
+    except UnknownUnitError as error:
+        raise TableError(f"views: {view}: {error}") from None
+    if unit.dimension != dimension:
+        raise TableError(f"views: {view}: {unit_name} measure {unit.dimension}, not {dimension}")
+    if expected is None or not _RATIONAL.fullmatch(expected) or expected.endswith("/0"):
+        raise TableError(f"views: {view}: the expected value {expected!r} is no rational such as 37/4 or 12")
+    return Question(unit=unit, expected=Fraction(expected))
