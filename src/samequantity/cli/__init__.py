@@ -1,0 +1,94 @@
+"""The command line: one command a stage, and commands to look after what the stages made.
+
+Each command reads, calls one transformation, and writes. Modules are imported when their command is called, since
+start-up time dominates small jobs.
+"""
+
+import logging
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from samequantity.errors import SameQuantityError
+
+log = logging.getLogger("samequantity")
+
+_COMMANDS = {
+    "generate": "benchmark",
+    "render": "benchmark",
+    "models": "models",
+    "infer": "inference",
+    "merge": "inference",
+    "parse": "answers",
+    "audit": "answers",
+    "score": "results",
+    "bootstrap": "results",
+    "collect": "results",
+    "tables": "results",
+    "figures": "results",
+    "status": "upkeep",
+    "verify": "upkeep",
+    "provenance": "upkeep",
+    "diff": "comparison",
+    "store": "storage",
+}
+
+
+class _Commands(click.Group):
+    """The commands in the order of the pipeline, each imported when it is called."""
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, _: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = import_module(f"samequantity.cli.{_COMMANDS[cmd_name]}")
+        command = getattr(module, cmd_name)
+        return command if isinstance(command, click.Command) else None
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="samequantity")
+@click.option(
+    "--log", "log_file", type=click.Path(path_type=Path), help="Write messages to this file as well as to the terminal."
+)
+def cli(log_file: Path | None) -> None:
+    """Does a language model give the same answer when the same quantity is written another way?
+
+    One command a stage, in the order generate, render, infer, parse, audit, score, bootstrap, tables and figures; the
+    workflow (snakemake) calls them, and each can be called alone on any Parquet or JSON Lines file of its shape.
+    """
+    log.setLevel(logging.INFO)
+    log.addHandler(_handler(logging.StreamHandler(sys.stderr)))
+    if log_file is not None:
+        log_file.parent.mkdir(parents=True, exist_ok=True)
+        log.addHandler(_handler(logging.FileHandler(log_file, mode="w", encoding="utf-8")))
+
+
+def _handler(handler: logging.Handler) -> logging.Handler:
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    return handler
+
+
+def main() -> None:
+    """Run a command; an error that the user can cure is one message and exit status 1, without a traceback."""
+    try:
+        cli.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader went away, as `| head` does
+        sys.exit(0)
+    except SameQuantityError as error:
+        log.error("samequantity: %s", error)
+        sys.exit(1)
+    except OSError as error:
+        log.error("samequantity: %s: %s", error.filename or "system", error.strerror or error)
+        sys.exit(1)

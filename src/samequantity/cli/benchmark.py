@@ -1,0 +1,118 @@
+"""Commands generate and render: from the benchmark's configuration to bases and prompts."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from samequantity.cli.inputs import ConfigInput, TableInput
+from samequantity.cli.options import FILE, mapping, out, store, table_in
+from samequantity.cli.running import Job, run
+from samequantity.errors import SettingsError
+from samequantity.registry import STAGES
+from samequantity.store.objects import ObjectStore
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_config = click.option("--benchmark", type=FILE, required=True, help="The benchmark, such as config/benchmark.yaml.")
+_exported = click.option(
+    "--jsonl", type=FILE, help="Write the same rows here as JSON Lines too, with a .sha256 file that sha256sum reads."
+)
+
+
+@click.command()
+@_config
+@click.option(
+    "--sample", callback=mapping, help='Bases to keep of each template, as JSON: {"rate_speed": 8}. Default: all.'
+)
+@out("the bases go")
+@_exported
+@store
+def generate(
+    benchmark: Path, sample: dict[str, Any] | None, out: Path, jsonl: Path | None, store: ObjectStore | None
+) -> None:
+    """Draw the base problems, each with its exact answer.
+
+    The same configuration gives the same bytes in every run and on every machine.
+    """
+    config = ConfigInput(path=benchmark)
+    job = Job(
+        stage=STAGES["generate"],
+        inputs={"benchmark": config},
+        settings={"sample": sample},
+        outputs=_outputs("bases.parquet", out, "base_benchmark.jsonl", jsonl),
+        store=store,
+    )
+
+    def compute() -> "dict[str, pl.DataFrame | bytes]":
+        from samequantity.domain.benchmark import Benchmark
+        from samequantity.stages.generate import generate as stage
+
+        plan = Benchmark.from_config(config.content)
+        if unknown := set(sample or {}) - set(plan.templates):
+            raise SettingsError(
+                f"--sample: unknown template {', '.join(sorted(unknown))}; there are {', '.join(plan.templates)}"
+            )
+        return _products(job, stage(plan, sample))
+
+    run(job, compute)
+
+
+@click.command()
+@table_in("bases", "The bases, as generate writes them")
+@_config
+@click.option("--wording", type=FILE, required=True, help="The words of the prompts, such as resources/wording.yaml.")
+@out("the views go")
+@_exported
+@store
+def render(
+    bases: Path, benchmark: Path, wording: Path, out: Path, jsonl: Path | None, store: ObjectStore | None
+) -> None:
+    """Write each base in all its families: one prompt a view."""
+    table = TableInput(path=bases)
+    config, words = ConfigInput(path=benchmark), ConfigInput(path=wording)
+    job = Job(
+        stage=STAGES["render"],
+        inputs={"bases": table, "benchmark": config, "wording": words},
+        settings={},
+        outputs=_outputs("views.parquet", out, "views_benchmark.jsonl", jsonl),
+        store=store,
+    )
+
+    def compute() -> "dict[str, pl.DataFrame | bytes]":
+        from samequantity.domain.benchmark import Benchmark
+        from samequantity.domain.wording import Wording
+        from samequantity.stages.render import render as stage
+
+        plan, skeletons = (Benchmark.from_config(config.content), Wording.from_config(words.content))
+        return _products(job, stage(table.frame, plan, skeletons))
+
+    run(job, compute)
+
+
+def _outputs(role: str, path: Path, exported_role: str, exported: Path | None) -> dict[str, Path]:
+    """The table, and its export with the file of its SHA-256."""
+    if exported is None:
+        return {role: path}
+    return {
+        role: path,
+        exported_role: exported,
+        f"{exported_role}.sha256": exported.with_name(f"{exported.name}.sha256"),
+    }
+
+
+def _products(job: Job, frame: "pl.DataFrame") -> "dict[str, pl.DataFrame | bytes]":
+    """What goes to each of `_outputs`."""
+    from hashlib import sha256
+
+    from samequantity.store.tables import json_lines
+
+    table, *exports = job.outputs
+    products: dict[str, pl.DataFrame | bytes] = {table: frame}
+    if exports:
+        exported, digest = exports
+        lines = json_lines(frame)
+        products[exported] = lines
+        products[digest] = f"{sha256(lines).hexdigest()}  {exported}\n".encode()
+    return products

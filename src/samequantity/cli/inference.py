@@ -1,0 +1,239 @@
+"""Commands infer and merge: from views to one system's responses, in shards."""
+
+import re
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from samequantity.cli.inputs import TableInput
+from samequantity.cli.models import folder, pins_file
+from samequantity.cli.options import FILE, FOLDER, mapping, out, store, table_in
+from samequantity.cli.running import Job, finish, write_products
+from samequantity.errors import IntegrityError, SettingsError, TableError
+from samequantity.models.pins import load_pins, pin_of
+from samequantity.registry import STAGES
+from samequantity.store.digests import file_digest
+from samequantity.store.manifests import Manifest
+from samequantity.store.objects import ObjectStore
+from samequantity.store.study import vouched
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from samequantity.engines.settings import EngineSettings
+    from samequantity.stages.infer import Inference
+
+ROLE = "responses.parquet"
+
+_PART = re.compile(r"([1-9][0-9]*)/([1-9][0-9]*)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Shard `number` of `count`, counted from 1."""
+
+    number: int
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.count}"
+
+    def rows(self, views: "pl.DataFrame") -> "pl.DataFrame":
+        """The shard's views, with their place in the whole."""
+        from samequantity.stages.infer import part
+
+        return part(views, index=self.number - 1, count=self.count)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFiles:
+    """A model's verified files: the first one, which the others are found by, and one digest for all."""
+
+    path: Path
+    digest: str
+
+
+def _part(_: click.Context, __: click.Parameter, value: str) -> Part:
+    match = _PART.fullmatch(value)
+    if match is None or int(match[1]) > int(match[2]):
+        raise SettingsError(f"--part {value}: wanted is number/count such as 2/3")
+    return Part(number=int(match[1]), count=int(match[2]))
+
+
+@click.command()
+@table_in("views", "The views to ask, with view_id and prompt")
+@click.option("--system", required=True, help="Name of the system, as it stands in every table.")
+@click.option("--model", required=True, help="Name of a pinned model, or a GGUF file of your own.")
+@pins_file
+@folder
+@click.option(
+    "--settings", callback=mapping, required=True, help="Engine settings as JSON, or @FILE for a YAML or JSON file."
+)
+@click.option("--part", callback=_part, default="1/1", show_default=True, help="Shard to ask: number/count.")
+@click.option("--repeat", type=click.IntRange(min=0), default=0, show_default=True, help="Repetition of the study.")
+@click.option(
+    "--journal", type=FOLDER, required=True, help="Folder of the system's journal; what is there is not asked."
+)
+@click.option(
+    "--wait",
+    type=float,
+    default=600,
+    show_default=True,
+    help="Seconds to wait for another process's hold on the journal.",
+)
+@out("the responses go")
+@store
+def infer(
+    views: Path,
+    system: str,
+    model: str,
+    models_file: Path,
+    folder: Path,
+    settings: dict[str, Any],
+    part: Part,
+    repeat: int,
+    journal: Path,
+    wait: float,
+    out: Path,
+    store: ObjectStore | None,
+) -> None:
+    """Ask a system every view, one at a time.
+
+    Every response is in the journal before the next prompt is asked: killed at any moment, the same command goes on
+    where it was. The result of a shard is put together by merge.
+    """
+    from samequantity.engines.opening import engine_identity
+    from samequantity.engines.settings import EngineSettings
+
+    started, clock = datetime.now(UTC), time.perf_counter()
+    asked = TableInput(path=views, columns=_view_columns())
+    options = EngineSettings.from_mapping(settings, where=f"settings of {system}")
+    files = _model_files(model, models_file, folder)
+    job = Job(
+        stage=STAGES["infer"],
+        inputs={"views": asked},
+        settings={
+            "system": system,
+            "engine": engine_identity(options, files.path, files.digest),
+            "decoding": options.key_settings(),
+            "repeat": repeat,
+        },
+        outputs={ROLE: out},
+        store=store,
+    )
+    recipe = job.recipe()
+    stored = store.get(recipe.stage, recipe.key) if store else None
+    facts: dict[str, Any] = {}
+    if store and stored:
+        whole = TableInput(path=store.root / recipe.stage / recipe.key / ROLE).frame
+        responses = part.rows(whole.drop("order"))
+        responses = responses.select(whole.columns)
+    else:
+        result, facts = _ask(asked.frame, part, options, files, system, repeat, journal, wait)
+        responses = result.responses
+        _write_telemetry(result, out)
+    manifest = Manifest(recipe=recipe, outputs=write_products(job.outputs, {ROLE: responses}), part=str(part))
+    manifest.write(job.manifest_path)
+    seconds = time.perf_counter() - clock
+    finish(job, manifest, started=started, seconds=seconds, from_store=stored is not None, **facts)
+
+
+def _ask(
+    views: "pl.DataFrame",
+    part: Part,
+    options: "EngineSettings",
+    files: ModelFiles,
+    system: str,
+    repeat: int,
+    folder: Path,
+    wait: float,
+) -> "tuple[Inference, dict[str, Any]]":
+    """The shard's responses, and what the record of the run says of them."""
+    from samequantity.cli.interruption import resumable
+    from samequantity.cli.progress import progress_for
+    from samequantity.engines.opening import open_engine
+    from samequantity.stages.infer import Decoding
+    from samequantity.stages.infer import infer as stage
+    from samequantity.store.journal import Journal
+
+    name = f"{part.number}-of-{part.count}"
+    decoding = Decoding(max_tokens=options.max_tokens, sampling=options.sampling(), repeat=repeat)
+    with (
+        Journal.open(folder, name, wait_seconds=wait) as journal,
+        resumable(journal),
+        open_engine(options, files.path, files.digest) as engine,
+    ):
+        progress = progress_for(f"{system} {part}" if part.count > 1 else system)
+        result = stage(part.rows(views), engine, journal, system=system, decoding=decoding, progress=progress)
+        return result, {"inference": result.summary(), "engine": engine.host_facts()}
+
+
+def _write_telemetry(result: "Inference", out: Path) -> None:
+    """Seconds and tokens of each response, beside the table and never in it: they differ from run to run."""
+    from samequantity.store.tables import write_table
+
+    write_table(result.telemetry, out.with_name(f"{out.stem}.telemetry.jsonl"))
+
+
+def _model_files(model: str, models_file: Path, folder: Path) -> ModelFiles:
+    """A pinned model, its files hashed and found right, or a file of the user's own, hashed."""
+    own = Path(model)
+    if own.suffix:
+        if own.exists():
+            return ModelFiles(path=own, digest=file_digest(own))
+        if own.suffix == ".gguf":
+            raise SettingsError(f"--model {model}: no such file")
+    from samequantity.models.files import verify
+
+    pin = pin_of(load_pins(models_file), model)
+    return ModelFiles(path=folder / pin.files[0].name, digest=verify(pin, folder).digest)
+
+
+def _view_columns() -> "dict[str, pl.DataType]":
+    import polars as pl
+
+    return {"view_id": pl.String(), "prompt": pl.String()}
+
+
+@click.command()
+@table_in("views", "The views that were asked")
+@click.argument("parts", type=FILE, nargs=-1, required=True)
+@out("the responses go")
+@store
+def merge(views: Path, parts: tuple[Path, ...], out: Path, store: ObjectStore | None) -> None:
+    """Put the shards PARTS of one system together: the same table for any number of shards."""
+    asked = TableInput(path=views)
+    manifests = [_shard(path) for path in parts]
+    recipe = manifests[0].recipe
+    for path, manifest in zip(parts, manifests, strict=True):
+        if manifest.key != recipe.key:
+            raise TableError(
+                f"{path}: made with other settings, views or code than {parts[0]}; ask it again with infer"
+            )
+    numbers = sorted(manifest.part or "" for manifest in manifests)
+    if numbers != sorted(str(Part(number=number, count=len(parts))) for number in range(1, len(parts) + 1)):
+        raise TableError(f"{out}: the parts {', '.join(numbers)} are not one of each of {len(parts)}")
+    if asked.digest != recipe.inputs["views"]:
+        raise TableError(f"{parts[0]}: its views are not those of {views}; ask it again with infer")
+
+    started, clock = datetime.now(UTC), time.perf_counter()
+    from samequantity.stages.collect import merge as stage
+
+    merged = stage([TableInput(path=path).frame for path in parts], asked.frame)
+    job = Job(stage=STAGES["infer"], inputs={}, settings={}, outputs={ROLE: out}, store=store)
+    whole = Manifest(recipe=recipe, outputs=write_products(job.outputs, {ROLE: merged}))
+    whole.write(job.manifest_path)
+    if store:
+        store.put(whole, job.outputs)
+    finish(job, whole, started=started, seconds=time.perf_counter() - clock, from_store=False, parts=len(parts))
+
+
+def _shard(path: Path) -> Manifest:
+    made = vouched(path)
+    if made is None or made.manifest.part is None:
+        raise IntegrityError(f"{path}: not a shard with its manifest, as infer writes them")
+    return made.manifest

@@ -1,0 +1,78 @@
+"""What a command reads: tables and configuration files, each with the digest under which it enters a stage's key."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from samequantity.errors import SettingsError
+from samequantity.store.digests import json_digest
+from samequantity.store.study import vouched
+
+if TYPE_CHECKING:
+    import polars as pl
+
+log = logging.getLogger("samequantity")
+
+
+@dataclass(frozen=True, kw_only=True)  # no slots: a table is read once, at the first question
+class TableInput:
+    """A table that a stage reads, with the columns and types that it needs; None: as they are."""
+
+    path: Path
+    columns: "Mapping[str, pl.DataType] | None" = None
+
+    @cached_property
+    def digest(self) -> str:
+        """Content digest: the manifest's word when the bytes are the ones that it promises, else computed."""
+        made = vouched(self.path)
+        if made is not None:
+            return made.content
+        from samequantity.store.digests import content_digest
+
+        log.info("%s: no manifest beside it, taken as it is", self.path)
+        return content_digest(self.frame)
+
+    @cached_property
+    def frame(self) -> "pl.DataFrame":
+        """The rows."""
+        from samequantity.store.tables import read_table
+
+        return read_table(self.path, self.columns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfigInput:
+    """A YAML file that a stage reads; comments and layout do not count."""
+
+    path: Path
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of what the file says."""
+        return json_digest(self.content)
+
+    @cached_property
+    def content(self) -> dict[str, Any]:
+        """The file's mapping; SettingsError when it cannot be read as one."""
+        return read_yaml(self.path)
+
+
+Input = TableInput | ConfigInput
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """A YAML file that holds a mapping; SettingsError names the file and the line."""
+    import yaml
+
+    if not path.exists():
+        raise SettingsError(f"{path}: no such file")
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise SettingsError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(content, dict):
+        raise SettingsError(f"{path}: holds no mapping")
+    return content
