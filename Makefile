@@ -1,0 +1,71 @@
+# The two commands: `make demo` runs the demo on a real model, `make test` runs the tests. Both set up what they need
+# in .venv and resources/models, once. `make` alone lists the targets.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(CURDIR)/$(VENV)/bin
+RUN := PATH="$(BIN):$$PATH"
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
+SNAKEMAKE := $(RUN) snakemake --cores all --rerun-incomplete --show-failed-logs
+DEMO := --configfile config/demo.yaml
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test lint format lock clean
+
+help:  ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: $(VENV)/.ready  ## Set up .venv: the locked packages, llama.cpp built from source, this package
+
+demo: $(VENV)/.ready  ## Ask a real model 301 prompts and make tables and a figure (results/demo)
+	@$(SNAKEMAKE) $(DEMO) || { status=$$?; $(RUN) snakemake $(DEMO) --cores 1 --unlock >/dev/null 2>&1; exit $$status; }
+	@echo
+	@echo "figure     results/demo/figures/correctness.png (and .svg)"
+	@echo "tables     results/demo/tables/*.md (and .csv)"
+	@echo "responses  results/demo/responses/*.parquet"
+
+test: $(VENV)/.ready  ## Run the tests
+	@$(RUN) python -m pytest
+
+lint: $(VENV)/.ready  ## Check style and types of the code and of the workflow
+	@$(RUN) ruff check
+	@$(RUN) ruff format --check
+	@$(RUN) mypy
+	@$(RUN) snakefmt --check Snakefile workflow
+	@$(RUN) snakemake --lint
+
+format: $(VENV)/.ready  ## Format the code and the workflow
+	@$(RUN) ruff format
+	@$(RUN) snakefmt Snakefile workflow
+
+# Needs uv. The lock holds hashes of every file of a release and no address.
+lock:  ## Resolve requirements.lock anew from pyproject.toml
+	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    --no-emit-index-url --no-emit-find-links --group build --group test --group lint --group cluster \
+	    --output-file requirements.lock
+
+clean:  ## Remove what set-up and runs made here, but for the model files
+	rm -rf $(VENV) .snakemake results/demo results/full results/store results/logs
+
+$(VENV)/.python:
+	@echo "Setting up $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "samequantity needs Python 3.11 or later")'
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# Everything but llama-cpp-python, which is built below.
+$(VENV)/.packages: requirements.lock | $(VENV)/.python
+	@echo "Installing the locked packages (about a minute)"
+	@awk '/^[a-z0-9]/ { wanted = !/^llama-cpp-python==/ } wanted' requirements.lock > $(VENV)/packages.txt
+	@$(PIP) --require-hashes --requirement $(VENV)/packages.txt
+	@touch $@
+
+$(VENV)/.llama-cpp: requirements.lock envs/llama-cpp.sh | $(VENV)/.packages
+	@echo "Building llama.cpp for this processor (about two minutes on two cores)"
+	@$(RUN) bash envs/llama-cpp.sh
+	@touch $@
+
+$(VENV)/.ready: pyproject.toml $(VENV)/.packages $(VENV)/.llama-cpp
+	@$(PIP) --no-build-isolation --editable .
+	@touch $@

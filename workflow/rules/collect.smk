@@ -1,0 +1,22 @@
+rule collect:
+    input:
+        lambda wildcards: expand(
+            "results/{study}/{table}/{system}.parquet",
+            study=wildcards.study,
+            table=wildcards.table,
+            system=SYSTEMS,
+        ),
+    output:
+        table="results/{study}/{table}.parquet",
+        manifest="results/{study}/{table}.manifest.json",
+    log:
+        "results/logs/{study}/collect/{table}.log",
+    wildcard_constraints:
+        table="scores|intervals",
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        *source("collect"),
+        store=config["store"],
+    shell:
+        "samequantity --log {log} collect --out {output.table} --store {params.store} {input}"

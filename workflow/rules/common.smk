@@ -1,0 +1,88 @@
+"""What the rules share: names of files, settings of stages, and the constraints of wildcards."""
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(workflow.basedir).parent / "src"))
+
+from samequantity.registry import STAGES
+from samequantity.store.study import RESERVED
+
+STUDY = config["study"]
+SYSTEMS = config["systems"]
+
+if STUDY in RESERVED:
+    raise WorkflowError(
+        f"config: study: a study cannot be called {STUDY}, which is a folder of the workflow itself"
+    )
+if unknown := [name for name in SYSTEMS if name not in config["catalogue"]]:
+    known = ", ".join(config["catalogue"])
+    raise WorkflowError(
+        f"config: systems: no {unknown[0]} in config/systems.yaml, which has {known}"
+    )
+
+
+wildcard_constraints:
+    study=r"[A-Za-z0-9][A-Za-z0-9._-]*",
+    system=r"[A-Za-z0-9][A-Za-z0-9._-]*",
+    model=r"[A-Za-z0-9][A-Za-z0-9._-]*",
+    shard=r"[1-9][0-9]*",
+    shards=r"[1-9][0-9]*",
+
+
+def study(path, **wildcards):
+    """A file of the study, or one for each value of the wildcards."""
+    return (
+        expand(f"results/{STUDY}/{path}", **wildcards)
+        if wildcards
+        else f"results/{STUDY}/{path}"
+    )
+
+
+def source(stage):
+    """The fingerprints of a stage's modules, one text each, so that a dry run names the module that changed."""
+    return [
+        f"{module}@{digest[:16]}" for module, digest in STAGES[stage].sources.items()
+    ]
+
+
+def system_config(name):
+    """A system's entry in config/systems.yaml."""
+    return config["catalogue"][name]
+
+
+def engine_settings(wildcards):
+    """A system's engine settings as one sorted text: Snakemake compares params as a set of values."""
+    return json.dumps(system_config(wildcards.system)["settings"], sort_keys=True)
+
+
+def parts(wildcards):
+    """The shards of a system's responses."""
+    shards = system_config(wildcards.system)["shards"]
+    return expand(
+        "results/{study}/parts/{system}/{shard}-of-{shards}.parquet",
+        study=wildcards.study,
+        system=wildcards.system,
+        shard=range(1, shards + 1),
+        shards=shards,
+    )
+
+
+def sample_option():
+    """How many bases of each template the study keeps."""
+    sample = config["sample"]
+    return "" if sample is None else f"--sample '{json.dumps(sample, sort_keys=True)}'"
+
+
+def how_to_resume():
+    """What to type after a run that failed or was killed."""
+    again = "snakemake --cores all"
+    for path in workflow.configfiles:
+        if str(path) not in ("config/config.yaml", "config/systems.yaml"):
+            again = f"{again} --configfile {path}"
+    return (
+        f"\nSome jobs did not end well; the first message above each failed rule says why. Nothing that is done is lost.\n"
+        f"Go on with:                        {again} --rerun-incomplete\n"
+        f"If the folder is said to be locked: {again} --unlock"
+    )

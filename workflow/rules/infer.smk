@@ -1,0 +1,44 @@
+rule infer:
+    input:
+        views="results/{study}/views.parquet",
+        model=lambda wildcards: f"results/{wildcards.study}/models/{system_config(wildcards.system)['model']}.json",
+    output:
+        part="results/{study}/parts/{system}/{shard}-of-{shards}.parquet",
+        manifest="results/{study}/parts/{system}/{shard}-of-{shards}.manifest.json",
+    log:
+        "results/logs/{study}/infer/{system}-{shard}-of-{shards}.log",
+    conda:
+        "../../envs/inference.yaml"
+    # Two runs on one machine slow each other down several times, so an inference job takes all the cores there are.
+    threads: workflow.cores
+    params:
+        *source("infer"),
+        model=lambda wildcards: system_config(wildcards.system)["model"],
+        settings=engine_settings,
+        pins=config["models"],
+        folder=config["models_folder"],
+        store=config["store"],
+    shell:
+        "samequantity --log {log} infer --views {input.views} --system {wildcards.system}"
+        " --model {params.model} --models-file {params.pins} --folder {params.folder}"
+        " --settings {params.settings:q} --part {wildcards.shard}/{wildcards.shards}"
+        " --journal results/{wildcards.study}/journal/{wildcards.system}"
+        " --out {output.part} --store {params.store}"
+
+
+rule merge:
+    input:
+        views="results/{study}/views.parquet",
+        parts=parts,
+    output:
+        responses="results/{study}/responses/{system}.parquet",
+        manifest="results/{study}/responses/{system}.manifest.json",
+    log:
+        "results/logs/{study}/merge/{system}.log",
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        store=config["store"],
+    shell:
+        "samequantity --log {log} merge --views {input.views} --out {output.responses}"
+        " --store {params.store} {input.parts}"
