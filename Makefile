@@ -11,22 +11,25 @@ DEMO := --configfile config/demo.yaml
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint format lock clean
+.PHONY: help setup demo smoke test lint format lock clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 setup: $(VENV)/.ready  ## Set up .venv: the locked packages, llama.cpp built from source, this package
 
-demo: $(VENV)/.ready  ## Ask a real model 301 prompts and make tables and a figure (results/demo)
+demo: $(VENV)/.ready  ## Ask a real model 305 prompts and make tables and a figure (results/demo)
 	@$(SNAKEMAKE) $(DEMO) || { status=$$?; $(RUN) snakemake $(DEMO) --cores 1 --unlock >/dev/null 2>&1; exit $$status; }
 	@echo
 	@echo "figure     results/demo/figures/correctness.png (and .svg)"
 	@echo "tables     results/demo/tables/*.md (and .csv)"
 	@echo "responses  results/demo/responses/*.parquet"
 
+smoke: $(VENV)/.ready  ## The same workflow on 17 prompts (results/smoke)
+	@$(SNAKEMAKE) --configfile config/smoke.yaml
+
 test: $(VENV)/.ready  ## Run the tests
-	@$(RUN) python -m pytest
+	@$(RUN) python -m pytest --quiet
 
 lint: $(VENV)/.ready  ## Check style and types of the code and of the workflow
 	@$(RUN) ruff check

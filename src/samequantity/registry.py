@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 from samequantity.errors import SettingsError
 from samequantity.store.fingerprints import fingerprint
@@ -24,7 +24,14 @@ class Stage:
     @cached_property
     def versions(self) -> dict[str, str]:
         """Installed version of each package that decides the stage's numbers."""
-        return {package: version(package) for package in self.packages}
+        return {package: _version(package) for package in self.packages}
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"  # as llama.cpp where only the analysis is set up, and status is asked
 
 
 STAGES = {

@@ -1,6 +1,7 @@
 """What the rules share: names of files, settings of stages, and the constraints of wildcards."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -80,7 +81,7 @@ def how_to_resume():
     again = "snakemake --cores all"
     for path in workflow.configfiles:
         if str(path) not in ("config/config.yaml", "config/systems.yaml"):
-            again = f"{again} --configfile {path}"
+            again = f"{again} --configfile {os.path.relpath(path)}"
     return (
         f"\nSome jobs did not end well; the first message above each failed rule says why. Nothing that is done is lost.\n"
         f"Go on with:                        {again} --rerun-incomplete\n"

@@ -38,6 +38,7 @@ rule merge:
     conda:
         "../../envs/analysis.yaml"
     params:
+        *source("collect"),
         store=config["store"],
     shell:
         "samequantity --log {log} merge --views {input.views} --out {output.responses}"

@@ -4,17 +4,16 @@ Each command reads, calls one transformation, and writes. Modules are imported w
 start-up time dominates small jobs.
 """
 
-import logging
 import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
 
 import click
 
+from samequantity.cli.logs import log, start_logging
 from samequantity.errors import SameQuantityError
-
-log = logging.getLogger("samequantity")
 
 _COMMANDS = {
     "generate": "benchmark",
@@ -50,6 +49,13 @@ class _Commands(click.Group):
         command = getattr(module, cmd_name)
         return command if isinstance(command, click.Command) else None
 
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader went away, as `| head` does
+            return None
+
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="samequantity")
@@ -62,30 +68,21 @@ def cli(log_file: Path | None) -> None:
     One command a stage, in the order generate, render, infer, parse, audit, score, bootstrap, tables and figures; the
     workflow (snakemake) calls them, and each can be called alone on any Parquet or JSON Lines file of its shape.
     """
-    log.setLevel(logging.INFO)
-    log.addHandler(_handler(logging.StreamHandler(sys.stderr)))
-    if log_file is not None:
-        log_file.parent.mkdir(parents=True, exist_ok=True)
-        log.addHandler(_handler(logging.FileHandler(log_file, mode="w", encoding="utf-8")))
-
-
-def _handler(handler: logging.Handler) -> logging.Handler:
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    return handler
+    start_logging(log_file)
 
 
 def main() -> None:
     """Run a command; an error that the user can cure is one message and exit status 1, without a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show → shows a question mark
     try:
-        cli.main(standalone_mode=False)
+        cli.main(prog_name="samequantity", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader went away, as `| head` does
-        sys.exit(0)
     except SameQuantityError as error:
         log.error("samequantity: %s", error)
         sys.exit(1)

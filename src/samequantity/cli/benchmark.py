@@ -1,7 +1,7 @@
 """Commands generate and render: from the benchmark's configuration to bases and prompts."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     import polars as pl
 
 _config = click.option("--benchmark", type=FILE, required=True, help="The benchmark, such as config/benchmark.yaml.")
+
+
+def _counts(context: click.Context, parameter: click.Parameter, value: str | None) -> dict[str, int] | None:
+    sample = mapping(context, parameter, value)
+    for template, count in (sample or {}).items():
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise SettingsError(f"--sample: {template}: wanted is a number of bases, found {count!r}")
+    return sample
+
+
 _exported = click.option(
     "--jsonl", type=FILE, help="Write the same rows here as JSON Lines too, with a .sha256 file that sha256sum reads."
 )
@@ -24,13 +34,13 @@ _exported = click.option(
 @click.command()
 @_config
 @click.option(
-    "--sample", callback=mapping, help='Bases to keep of each template, as JSON: {"rate_speed": 8}. Default: all.'
+    "--sample", callback=_counts, help='Bases to keep of each template, as JSON: {"rate_speed": 8}. Default: all.'
 )
 @out("the bases go")
 @_exported
 @store
 def generate(
-    benchmark: Path, sample: dict[str, Any] | None, out: Path, jsonl: Path | None, store: ObjectStore | None
+    benchmark: Path, sample: dict[str, int] | None, out: Path, jsonl: Path | None, store: ObjectStore | None
 ) -> None:
     """Draw the base problems, each with its exact answer.
 
@@ -41,7 +51,7 @@ def generate(
         stage=STAGES["generate"],
         inputs={"benchmark": config},
         settings={"sample": sample},
-        outputs=_outputs("bases.parquet", out, "base_benchmark.jsonl", jsonl),
+        outputs=_outputs("bases", out, jsonl),
         store=store,
     )
 
@@ -70,13 +80,15 @@ def render(
     bases: Path, benchmark: Path, wording: Path, out: Path, jsonl: Path | None, store: ObjectStore | None
 ) -> None:
     """Write each base in all its families: one prompt a view."""
-    table = TableInput(path=bases)
+    from samequantity.stages.generate import SCHEMA
+
+    table = TableInput(path=bases, columns=SCHEMA)
     config, words = ConfigInput(path=benchmark), ConfigInput(path=wording)
     job = Job(
         stage=STAGES["render"],
         inputs={"bases": table, "benchmark": config, "wording": words},
         settings={},
-        outputs=_outputs("views.parquet", out, "views_benchmark.jsonl", jsonl),
+        outputs=_outputs("views", out, jsonl),
         store=store,
     )
 
@@ -91,15 +103,16 @@ def render(
     run(job, compute)
 
 
-def _outputs(role: str, path: Path, exported_role: str, exported: Path | None) -> dict[str, Path]:
-    """The table, and its export with the file of its SHA-256."""
+def _outputs(table: str, path: Path, exported: Path | None) -> dict[str, Path]:
+    """The table, and its export with the file of its SHA-256, which names the export."""
+    role = f"{table}{path.suffix}"
     if exported is None:
         return {role: path}
-    return {
-        role: path,
-        exported_role: exported,
-        f"{exported_role}.sha256": exported.with_name(f"{exported.name}.sha256"),
-    }
+    digest = f"{exported.name}.sha256"
+    outputs = {role: path, exported.name: exported, digest: exported.with_name(digest)}
+    if len(outputs) != 3:
+        raise SettingsError(f"--jsonl {exported}: --out {path} is JSON Lines already; leave one out")
+    return outputs
 
 
 def _products(job: Job, frame: "pl.DataFrame") -> "dict[str, pl.DataFrame | bytes]":

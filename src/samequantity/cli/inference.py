@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from samequantity.cli.inputs import TableInput
+from samequantity.cli.logs import log_file_stream
 from samequantity.cli.models import folder, pins_file
 from samequantity.cli.options import FILE, FOLDER, mapping, out, store, table_in
 from samequantity.cli.running import Job, finish, write_products
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from samequantity.stages.infer import Inference
 
 ROLE = "responses.parquet"
+"""The responses in the object store, and in the key, whatever format they are written in."""
 
 _PART = re.compile(r"([1-9][0-9]*)/([1-9][0-9]*)")
 
@@ -136,7 +138,8 @@ def infer(
         result, facts = _ask(asked.frame, part, options, files, system, repeat, journal, wait)
         responses = result.responses
         _write_telemetry(result, out)
-    manifest = Manifest(recipe=recipe, outputs=write_products(job.outputs, {ROLE: responses}), part=str(part))
+    outputs = write_products({_role(out): out}, {_role(out): responses})
+    manifest = Manifest(recipe=recipe, outputs=outputs, part=str(part))
     manifest.write(job.manifest_path)
     seconds = time.perf_counter() - clock
     finish(job, manifest, started=started, seconds=seconds, from_store=stored is not None, **facts)
@@ -167,7 +170,7 @@ def _ask(
         resumable(journal),
         open_engine(options, files.path, files.digest) as engine,
     ):
-        progress = progress_for(f"{system} {part}" if part.count > 1 else system)
+        progress = progress_for(f"{system} {part}" if part.count > 1 else system, log_file=log_file_stream())
         result = stage(part.rows(views), engine, journal, system=system, decoding=decoding, progress=progress)
         return result, {"inference": result.summary(), "engine": engine.host_facts()}
 
@@ -206,7 +209,7 @@ def _view_columns() -> "dict[str, pl.DataType]":
 @store
 def merge(views: Path, parts: tuple[Path, ...], out: Path, store: ObjectStore | None) -> None:
     """Put the shards PARTS of one system together: the same table for any number of shards."""
-    asked = TableInput(path=views)
+    asked = TableInput(path=views, columns=_view_columns())
     manifests = [_shard(path) for path in parts]
     recipe = manifests[0].recipe
     for path, manifest in zip(parts, manifests, strict=True):
@@ -222,14 +225,20 @@ def merge(views: Path, parts: tuple[Path, ...], out: Path, store: ObjectStore | 
 
     started, clock = datetime.now(UTC), time.perf_counter()
     from samequantity.stages.collect import merge as stage
+    from samequantity.stages.infer import RESPONSES_SCHEMA
 
-    merged = stage([TableInput(path=path).frame for path in parts], asked.frame)
+    merged = stage([TableInput(path=path, columns=RESPONSES_SCHEMA).frame for path in parts], asked.frame)
     job = Job(stage=STAGES["infer"], inputs={}, settings={}, outputs={ROLE: out}, store=store)
-    whole = Manifest(recipe=recipe, outputs=write_products(job.outputs, {ROLE: merged}))
+    role = _role(out)
+    whole = Manifest(recipe=recipe, outputs=write_products({role: out}, {role: merged}))
     whole.write(job.manifest_path)
-    if store:
+    if store and role == ROLE:
         store.put(whole, job.outputs)
     finish(job, whole, started=started, seconds=time.perf_counter() - clock, from_store=False, parts=len(parts))
+
+
+def _role(out: Path) -> str:
+    return f"responses{out.suffix}"
 
 
 def _shard(path: Path) -> Manifest:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from samequantity.errors import SettingsError
 from samequantity.store.digests import json_digest
-from samequantity.store.study import vouched
+from samequantity.store.study import Made, vouched
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,20 +27,28 @@ class TableInput:
     @cached_property
     def digest(self) -> str:
         """Content digest: the manifest's word when the bytes are the ones that it promises, else computed."""
-        made = vouched(self.path)
-        if made is not None:
-            return made.content
+        if self._made is not None:
+            return self._made.content
         from samequantity.store.digests import content_digest
 
+        digest = content_digest(self.frame)
         log.info("%s: no manifest beside it, taken as it is", self.path)
-        return content_digest(self.frame)
+        return digest
 
     @cached_property
     def frame(self) -> "pl.DataFrame":
-        """The rows."""
+        """The rows, after they were found to be those that the manifest, if there is one, speaks of."""
         from samequantity.store.tables import read_table
 
+        if self._made is not None:
+            from samequantity.store.upkeep import check_rows
+
+            check_rows(self._made)
         return read_table(self.path, self.columns)
+
+    @cached_property
+    def _made(self) -> Made | None:
+        return vouched(self.path)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +59,14 @@ class ConfigInput:
 
     @cached_property
     def digest(self) -> str:
-        """Digest of what the file says."""
-        return json_digest(self.content)
+        """Digest of what the file says; SettingsError for a value that JSON has no form for, such as a date."""
+        try:
+            return json_digest(self.content)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise SettingsError(
+                f"{self.path}: every value must be a text, a number, true, false, null, a list or a mapping with texts"
+                f" as keys ({error}); put it in quotes if it is meant as text"
+            ) from error
 
     @cached_property
     def content(self) -> dict[str, Any]:
@@ -73,6 +87,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
         raise SettingsError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise SettingsError(f"{path}: not YAML in UTF-8 ({error})") from error
     if not isinstance(content, dict):
         raise SettingsError(f"{path}: holds no mapping")
     return content

@@ -4,13 +4,23 @@ from pathlib import Path
 
 import click
 
+from samequantity.cli.logs import log
 from samequantity.cli.options import FILE, FOLDER
 from samequantity.models.pins import MODELS_FILE, MODELS_FOLDER, load_pins, pin_of
+from samequantity.models.progress import ConsoleReporter
 
 pins_file = click.option("--models-file", type=FILE, default=MODELS_FILE, show_default=True, help="The pinned models.")
 folder = click.option(
     "--folder", type=FOLDER, default=MODELS_FOLDER, show_default=True, help="Where model files lie; may be shared."
 )
+
+
+class LoggedReporter(ConsoleReporter):
+    """Progress on the terminal; notices there and in the log file."""
+
+    def line(self, text: str) -> None:
+        """One notice of one line."""
+        log.info(text)
 
 
 @click.group()
@@ -42,10 +52,9 @@ def list_models(models_file: Path, folder: Path) -> None:
 def fetch(name: str, models_file: Path, folder: Path, receipt: Path | None) -> None:
     """Put the files of model NAME into the folder, from the first source that has them, and check their SHA-256."""
     from samequantity.models.files import fetch as fetch_files
-    from samequantity.models.progress import ConsoleReporter
     from samequantity.models.receipts import write_receipt
 
-    found = fetch_files(pin_of(load_pins(models_file), name), folder, reporter=ConsoleReporter())
+    found = fetch_files(pin_of(load_pins(models_file), name), folder, reporter=LoggedReporter())
     if receipt is not None:
         write_receipt(found, receipt)
 

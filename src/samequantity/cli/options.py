@@ -8,6 +8,7 @@ import click
 
 from samequantity.errors import SettingsError
 from samequantity.store.objects import ObjectStore
+from samequantity.store.tables import FORMATS
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -34,7 +35,16 @@ def table_in(name: str, what: str, *, required: bool = True) -> Callable[[Comman
 
 def out(what: str) -> Callable[[Command], Command]:
     """The option for the table that the command writes."""
-    return click.option("--out", type=FILE, required=True, help=f"Where {what} (.parquet or .jsonl).")
+    return click.option(
+        "--out", type=FILE, callback=_table_out, required=True, help=f"Where {what} (.parquet or .jsonl)."
+    )
+
+
+def _table_out(_: click.Context, __: click.Parameter, value: Path) -> Path:
+    """Refuse another format at once, not when everything is computed."""
+    if value.suffix not in FORMATS:
+        raise SettingsError(f"--out {value}: a table is written as {' or '.join(sorted(FORMATS))}")
+    return value
 
 
 def out_folder(what: str) -> Callable[[Command], Command]:
@@ -54,8 +64,8 @@ def mapping(_: click.Context, parameter: click.Parameter, value: str | None) -> 
         return read_yaml(Path(value[1:]))
     try:
         content = json.loads(value)
-    except json.JSONDecodeError as error:
-        raise SettingsError(f"--{parameter.name}: not JSON ({error.msg} at character {error.pos})") from None
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"--{parameter.name}: not JSON ({error})") from None
     if not isinstance(content, dict):
         raise SettingsError(f'--{parameter.name}: wanted is a JSON object such as {{"key": 1}}')
     return content

@@ -14,10 +14,33 @@ LINE_SECONDS = 10.0
 """Between two lines of a log."""
 
 
-def progress_for(label: str, stream: TextIO | None = None) -> "Progress":
-    """A reporter that suits `stream` (standard error): a bar if it is a terminal, else lines."""
+def progress_for(label: str, stream: TextIO | None = None, log_file: TextIO | None = None) -> "Progress":
+    """A reporter that suits `stream` (standard error): a bar if it is a terminal, else lines; lines for a log file."""
     stream = sys.stderr if stream is None else stream
-    return BarProgress(label, stream) if stream.isatty() else LineProgress(label, stream)
+    shown = BarProgress(label, stream) if stream.isatty() else LineProgress(label, stream)
+    return shown if log_file is None else _Both(shown, LineProgress(label, log_file))
+
+
+class _Both:
+    """Tells two reporters."""
+
+    def __init__(self, *reporters: "Progress") -> None:
+        self._reporters = reporters
+
+    def start(self, *, total: int, known: int) -> None:
+        """See `Progress`."""
+        for reporter in self._reporters:
+            reporter.start(total=total, known=known)
+
+    def answered(self, completion: Completion) -> None:
+        """See `Progress`."""
+        for reporter in self._reporters:
+            reporter.answered(completion)
+
+    def finish(self) -> None:
+        """See `Progress`."""
+        for reporter in self._reporters:
+            reporter.finish()
 
 
 class _Counts:

@@ -9,9 +9,11 @@ import click
 from samequantity.cli.inputs import TableInput
 from samequantity.cli.options import FILE, Command, out, out_folder, store, table_in
 from samequantity.cli.running import Job, run
+from samequantity.errors import TableError
 from samequantity.registry import STAGES
 from samequantity.store.manifests import SUFFIX
 from samequantity.store.objects import ObjectStore
+from samequantity.store.tables import SYSTEM
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,7 +45,7 @@ def score(
     views: Path, answers: Path, audits: Path, complete_orbits_only: bool, out: Path, store: ObjectStore | None
 ) -> None:
     """Count one system: correctness, orbits, gaps and their tests, in both layers, exactly."""
-    inputs = {"views": TableInput(path=views), "answers": TableInput(path=answers), "audits": TableInput(path=audits)}
+    inputs = _judged(views, answers, audits)
     role = f"scores{out.suffix}"
 
     def compute() -> "dict[str, pl.DataFrame | bytes]":
@@ -74,7 +76,7 @@ def bootstrap(
     store: ObjectStore | None,
 ) -> None:
     """Give one system's rates and gaps their 95 % intervals, resampling whole bases."""
-    inputs = {"views": TableInput(path=views), "answers": TableInput(path=answers), "audits": TableInput(path=audits)}
+    inputs = _judged(views, answers, audits)
     settings = {"complete_orbits_only": complete_orbits_only, "seed": seed, "draws": draws}
     role = f"intervals{out.suffix}"
 
@@ -85,6 +87,22 @@ def bootstrap(
         return {role: stage(**frames, seed=seed, draws=draws, complete_orbits_only=complete_orbits_only)}
 
     run(Job(stage=STAGES["bootstrap"], inputs=inputs, settings=settings, outputs={role: out}, store=store), compute)
+
+
+def _judged(views: Path, answers: Path, audits: Path) -> dict[str, TableInput]:
+    """The three tables with the columns that scoring needs."""
+    from samequantity.stages import outcomes
+
+    kinds: dict[str, pl.DataType] = {**outcomes.SCHEMA, **dict.fromkeys(("status", "value"), outcomes.SCHEMA["system"])}
+    needed = {
+        "views": (views, outcomes.VIEW_COLUMNS),
+        "answers": (answers, outcomes.ANSWER_COLUMNS),
+        "audits": (audits, outcomes.AUDIT_COLUMNS),
+    }
+    return {
+        table: TableInput(path=path, columns={name: kinds[name] for name in names})
+        for table, (path, names) in needed.items()
+    }
 
 
 @click.command()
@@ -99,6 +117,9 @@ def collect(tables: tuple[Path, ...], out: Path, store: ObjectStore | None) -> N
     def compute() -> "dict[str, pl.DataFrame | bytes]":
         from samequantity.stages.collect import collect as stage
 
+        for table in inputs.values():
+            if SYSTEM not in table.frame.columns:
+                raise TableError(f"{table.path}: missing column {SYSTEM}; is it a table of scores or intervals?")
         return {role: stage([table.frame for table in inputs.values()])}
 
     run(Job(stage=STAGES["collect"], inputs=inputs, settings={}, outputs={role: out}, store=store), compute)
@@ -148,7 +169,12 @@ def _bundle(
     store: ObjectStore | None,
 ) -> None:
     """Run a stage that makes a folder of files; which ones is known when they are made."""
-    inputs = {"scores": TableInput(path=scores), "intervals": TableInput(path=intervals)}
+    from samequantity.stages import bootstrap, score
+
+    inputs = {
+        "scores": TableInput(path=scores, columns=score.SCHEMA),
+        "intervals": TableInput(path=intervals, columns=bootstrap.SCHEMA),
+    }
     settings: dict[str, Any] = {"systems": list(systems)}
     job = Job(
         stage=STAGES[name],

@@ -51,11 +51,11 @@ class Job:
         return {role: self.folder / role if self.folder else self.outputs[role] for role in roles}
 
     def recipe(self) -> Recipe:
-        """All that decides the outputs."""
+        """All that decides the outputs: which ones there are, and so in which format, too."""
         return Recipe(
             stage=self.stage.name,
             sources=self.stage.sources,
-            settings=self.settings,
+            settings={**self.settings, "outputs": list(self.outputs)} if self.outputs else self.settings,
             inputs={name: entry.digest for name, entry in self.inputs.items()},
             packages=self.stage.versions,
         )

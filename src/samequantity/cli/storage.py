@@ -18,8 +18,8 @@ _results = click.option(
     multiple=True,
     default=(Path("results"),),
     show_default=True,
-    help="Folder of studies; an object is reachable when a manifest under one of these has its key. Repeat it for a store"
-    " that others share.",
+    help="Folder of studies; an object is reachable when a manifest under one of these has its key. Repeat it for a"
+    " store that others share.",
 )
 
 
@@ -68,8 +68,9 @@ def remove(root: Path, name: str) -> None:
     matching = [found for found in objects.objects() if found.stage == stage and key and found.key.startswith(key)]
     if len(matching) != 1:
         raise SettingsError(f"{name}: names {len(matching)} objects of {root}; see samequantity store ls")
+    line = _line(matching[0])
     objects.remove(matching[0])
-    click.echo(f"removed  {_line(matching[0])}")
+    click.echo(f"removed  {line}")
 
 
 def _line(found: StoredObject) -> str:
@@ -78,4 +79,6 @@ def _line(found: StoredObject) -> str:
 
 def _reachable(results: tuple[Path, ...]) -> set[str]:
     """The keys of all manifests of all studies."""
+    if absent := [folder for folder in results if not folder.is_dir()]:
+        raise SettingsError(f"{absent[0]}: no such folder of studies; name yours with --results")
     return {Manifest.read(path).key for folder in results for path in folder.glob(f"*/**/*{SUFFIX}")}

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import click
 
-from samequantity.cli.options import FILE
 from samequantity.errors import IntegrityError, SettingsError
 from samequantity.registry import STAGES
 from samequantity.store.study import RESERVED, RESULTS, Made, made_files, study_of, vouched
@@ -35,21 +34,22 @@ def status(studies: tuple[Path, ...]) -> None:
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
 def verify(paths: tuple[Path, ...]) -> None:
     """Check the bytes and the rows of PATHS (files or folders; default: all studies) against their manifests."""
-    from samequantity.store.upkeep import damage
+    from samequantity.store.upkeep import damage, unvouched
 
     checked, damaged = 0, []
     for path in paths or _folders(()):
-        for file in _files(path):
-            checked += 1
-            if reason := damage(file):
-                damaged.append(reason)
+        files = list(_files(path))
+        damaged += [reason for file in files if (reason := damage(file))]
+        strays = list(unvouched(path, files)) if path.is_dir() else []
+        damaged += strays
+        checked += len(files) + len(strays)
     if damaged:
         raise IntegrityError("\n".join([*damaged, f"{len(damaged)} of {checked} files are damaged."]))
     click.echo(f"{checked} files are what their manifests say.")
 
 
 @click.command()
-@click.argument("file", type=FILE)
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 def provenance(file: Path) -> None:
     """Walk from FILE back to what it was made from: stage, key, settings, code and inputs of every step."""
     from samequantity.store.upkeep import chain

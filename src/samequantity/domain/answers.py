@@ -1,8 +1,9 @@
-"""The strict parser: from a transcript to an exact value, or to the reason why there is none (PROTOCOL section 4).
+r"""The strict parser: from a transcript to an exact value, or to the reason why there is none (PROTOCOL section 4).
 
+>>> from fractions import Fraction
 >>> from samequantity.domain.units import LITERS
 >>> question = Question(unit=LITERS, expected=Fraction(5, 2))
->>> judge("So it holds\\nFINAL: 2500 milliliters.", "stop", question).status
+>>> judge("So it holds\nFINAL: 2500 milliliters.", "stop", question).status
 <Status.CORRECT: 'correct'>
 """
 
@@ -23,6 +24,9 @@ MAX_NUMBER = 100
 """Characters of a number; the bound keeps every answer cheap, since an exponent is bounded too."""
 
 MAX_EXPONENT = 1000
+
+_UNIT_WORDS = 3
+"""Words of the longest unit, kilometers per hour; what follows them is not taken apart, however long it is."""
 
 # Searched in the transcript with one line end put before it, so that every line begins after one.
 # It does not accept: text before the tag, a blank before the colon, a form feed or U+2028 as a line end.
@@ -111,12 +115,11 @@ class Reading:
 
 def last_final_line(text: str, tag_line: re.Pattern[str] = _TAG_LINE) -> FinalLine | None:
     """The tag line that counts, or None; linear in the transcript, one copy of it."""
-    count, last = 0, None
-    for last in tag_line.finditer("\n" + text):
-        count += 1
-    if last is None:
+    count, start = 0, -1
+    for match in tag_line.finditer("\n" + text):
+        count, start = count + 1, match.end() - 1
+    if not count:
         return None
-    start = last.end() - 1
     end = _LINE_END.search(text, start)
     return FinalLine(payload=text[start : end.start() if end else None], count=count, start=start)
 
@@ -151,7 +154,7 @@ def read_payload(payload: str, asked: Unit) -> Reading | Status:
     if percent:
         unit = None if rest else PERCENT
     elif rest:
-        unit = answered_unit(_BLANK_RUN.sub(" ", rest))
+        unit = answered_unit(" ".join(_BLANK_RUN.split(rest, maxsplit=_UNIT_WORDS)))
     elif asked.dimension is Dimension.DIMENSIONLESS:
         return Reading(value=number, unit=None)
     else:

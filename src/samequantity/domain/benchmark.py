@@ -18,7 +18,7 @@ class BenchmarkError(SettingsError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterRange:
-    """The values of one parameter: first, first + step, … up to last; without the integers where `integers` is false."""
+    """The values of one parameter: first, first + step, … up to last; no integer where `integers` is false."""
 
     first: Fraction
     last: Fraction
@@ -27,7 +27,10 @@ class ParameterRange:
 
     def __post_init__(self) -> None:
         if self.step <= 0 or self.last < self.first:
-            raise BenchmarkError(f"the range from {self.first} to {self.last} by {self.step} is empty")
+            raise ValueError(f"the range from {self.first} to {self.last} by {self.step} is empty")
+        # Of two neighbours one is no integer, unless all are.
+        if all(self.at(position) is None for position in range(min(2, self.positions))):
+            raise ValueError(f"the range from {self.first} to {self.last} by {self.step} holds integers only")
 
     @property
     def positions(self) -> int:
@@ -49,6 +52,10 @@ class ParameterChoice:
     """The listed values of one parameter."""
 
     choices: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        if not self.choices:
+            raise ValueError("no value is listed")
 
     @property
     def positions(self) -> int:
@@ -99,12 +106,15 @@ class Benchmark:
     def from_config(cls, config: Mapping[str, Any]) -> Self:
         """Read a parsed `config/benchmark.yaml`; BenchmarkError names a key that is unknown, missing or unusable."""
         _closed(config, {field.name for field in fields(cls)}, "the benchmark")
+        templates = config["templates"]
+        if not isinstance(templates, Mapping):
+            raise BenchmarkError("templates: wanted is a mapping of templates")
         return cls(
-            generator=config["generator"],
-            prompt_version=config["prompt_version"],
-            seed=config["seed"],
-            answer_places=config["answer_places"],
-            templates={_template(name): _plan(_template(name), plan) for name, plan in config["templates"].items()},
+            generator=str(config["generator"]),
+            prompt_version=str(config["prompt_version"]),
+            seed=_whole(config["seed"], "seed"),
+            answer_places=_whole(config["answer_places"], "answer_places"),
+            templates={_template(name): _plan(_template(name), plan) for name, plan in templates.items()},
         )
 
 
@@ -120,16 +130,22 @@ def _plan(name: TemplateName, plan: Mapping[str, Any]) -> TemplatePlan:
     where = f"templates.{name}"
     _closed(plan, {"bases", "parameters", "families"}, where)
     _closed(plan["parameters"], set(template.units), f"{where}.parameters")
+    bases = _whole(plan["bases"], f"{where}.bases")
+    if not isinstance(plan["families"], Mapping):
+        raise BenchmarkError(f"{where}.families: wanted is a mapping of families")
     families = {
         _family(key, where): _family_plan(value, f"{where}.families.{key}") for key, value in plan["families"].items()
     }
     for family, family_plan in families.items():
         if stray := set(family_plan.rewrites) - set(template.units):
             raise BenchmarkError(f"{where}.families.{family}.rewrites: no parameter {', '.join(sorted(stray))}")
-        if family_plan.quota > plan["bases"]:
-            raise BenchmarkError(f"{where}.families.{family}.quota: {family_plan.quota} of {plan['bases']} bases")
+        if family_plan.quota > bases:
+            raise BenchmarkError(f"{where}.families.{family}.quota: {family_plan.quota} of {bases} bases")
+        units = {template.units[name].dimension for name in family_plan.rewrites}
+        if family is Family.UNIT and (family_plan.sub_unit is None or units - {family_plan.sub_unit.dimension}):
+            raise BenchmarkError(f"{where}.families.{family}.sub_unit: wanted is a unit of {', '.join(sorted(units))}")
     ranges = {key: _range(value, f"{where}.parameters.{key}") for key, value in plan["parameters"].items()}
-    return TemplatePlan(bases=plan["bases"], ranges=ranges, families=families)
+    return TemplatePlan(bases=bases, ranges=ranges, families=families)
 
 
 def _family(name: str, where: str) -> Family:
@@ -139,25 +155,33 @@ def _family(name: str, where: str) -> Family:
 
 
 def _family_plan(plan: Mapping[str, Any], where: str) -> FamilyPlan:
-    _closed(plan, {"quota", "rewrites"} | ({"sub_unit"} if "sub_unit" in plan else set()), where)
+    has_sub_unit = isinstance(plan, Mapping) and "sub_unit" in plan
+    _closed(plan, {"quota", "rewrites"} | ({"sub_unit"} if has_sub_unit else set()), where)
     try:
-        sub_unit = unit_named(plan["sub_unit"]) if "sub_unit" in plan else None
+        sub_unit = unit_named(plan["sub_unit"]) if has_sub_unit else None
     except UnknownUnitError as error:
         raise BenchmarkError(f"{where}.sub_unit: {error}") from None
-    return FamilyPlan(quota=plan["quota"], rewrites=tuple(plan["rewrites"]), sub_unit=sub_unit)
+    if not isinstance(plan["rewrites"], list):
+        raise BenchmarkError(f"{where}.rewrites: wanted is a list of parameters")
+    return FamilyPlan(
+        quota=_whole(plan["quota"], f"{where}.quota"), rewrites=tuple(plan["rewrites"]), sub_unit=sub_unit
+    )
 
 
 def _range(plan: Mapping[str, Any], where: str) -> Range:
-    if "values" in plan:
-        _closed(plan, {"values"}, where)
-        return ParameterChoice(choices=tuple(_number(value, where) for value in plan["values"]))
-    _closed(plan, {"from", "to", "step", "integers"}, where)
-    return ParameterRange(
-        first=_number(plan["from"], where),
-        last=_number(plan["to"], where),
-        step=_number(plan["step"], where),
-        integers=plan["integers"],
-    )
+    listed = isinstance(plan, Mapping) and "values" in plan
+    _closed(plan, {"values"} if listed else {"from", "to", "step", "integers"}, where)
+    try:
+        if listed and not isinstance(plan["values"], list):
+            raise ValueError("values is no list")
+        if listed:
+            return ParameterChoice(choices=tuple(_number(value, f"{where}.values") for value in plan["values"]))
+        first, last, step = (_number(plan[key], f"{where}.{key}") for key in ("from", "to", "step"))
+        if not isinstance(plan["integers"], bool):
+            raise ValueError(f"integers is true or false, not {plan['integers']!r}")
+        return ParameterRange(first=first, last=last, step=step, integers=plan["integers"])
+    except ValueError as error:
+        raise BenchmarkError(f"{where}: {error}") from None
 
 
 def _number(value: object, where: str) -> Fraction:
@@ -170,8 +194,16 @@ def _number(value: object, where: str) -> Fraction:
         raise BenchmarkError(f"{where}: {error}") from None
 
 
+def _whole(value: object, where: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise BenchmarkError(f"{where}: wanted is an integer from 0 on, not {value!r}")
+    return value
+
+
 def _closed(config: Mapping[str, Any], keys: set[str], where: str) -> None:
     """Refuse a mistyped key by name, and a missing one."""
+    if not isinstance(config, Mapping):
+        raise BenchmarkError(f"{where}: wanted is a mapping with the keys {', '.join(sorted(keys))}")
     if unknown := set(config) - keys:
         raise BenchmarkError(f"{where}: unknown key {', '.join(sorted(unknown))}; known are {', '.join(sorted(keys))}")
     if missing := keys - set(config):

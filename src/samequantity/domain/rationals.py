@@ -66,7 +66,7 @@ def as_words(value: Fraction) -> str:
 
 def power_of_ten_between(value: Fraction, wanted: Fraction, limit: int = 15) -> int | None:
     """The integer k, 0 < |k| ≤ `limit`, with value × 10^k = wanted exactly; None when there is none."""
-    if value == 0 or wanted == 0 or value == wanted:
+    if 0 in (value, wanted) or value == wanted:
         return None
     for size in range(1, limit + 1):
         if value * 10**size == wanted:

@@ -1,8 +1,10 @@
 """The audit, version audit_v2: one fixed rewrite of a transcript that the strict parser refused, then the parser again.
 
 The rewrite removes markdown emphasis and code marks, folds the tag's case and turns `m × 10^k` into e-notation. It
-never adds or removes a line end, so line n of the rewritten transcript is line n of the raw one.
+never adds or removes a line end's character, so what stands between the n-th and the next of them in the rewritten
+transcript is what stood there in the raw one.
 
+>>> from fractions import Fraction
 >>> from samequantity.domain.units import METERS
 >>> audit("**Final:** 1.5 × 10⁴ m", "stop", Question(unit=METERS, expected=Fraction(15000))).verdict.status
 <Status.CORRECT: 'correct'>
@@ -11,7 +13,6 @@ never adds or removes a line end, so line n of the rewritten transcript is line 
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from fractions import Fraction
 
 from samequantity.domain.answers import (
     BLANKS,
@@ -129,10 +130,10 @@ def _e_notation(payload: str) -> str:
 
 
 def _line_number(text: str, index: int) -> int:
-    """How many line ends (LF, CRLF, lone CR) come before `index`."""
-    return text.count("\n", 0, index) + text.count("\r", 0, index) - text.count("\r\n", 0, index)
+    """How many characters LF and CR come before `index`; a CRLF is two, since a mark between them may have gone."""
+    return text.count("\n", 0, index) + text.count("\r", 0, index)
 
 
 def _line(text: str, number: int) -> str:
-    """Line `number`, counted from 0."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n", number + 1)[number]
+    """What follows the first `number` characters LF and CR, up to the next."""
+    return text.replace("\r", "\n").split("\n", number + 1)[number]

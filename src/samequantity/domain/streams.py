@@ -13,7 +13,7 @@ class Stream:
     """
 
     def __init__(self, name: str) -> None:
-        self._random = Random(name)
+        self._random = Random(name)  # noqa: S311  a benchmark must be repeatable, it holds no secret
 
     def below(self, bound: int) -> int:
         """An integer from 0 to bound − 1; ValueError unless 0 < bound ≤ 2^32, where the bias stays under 2^-21."""

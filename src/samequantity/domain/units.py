@@ -1,4 +1,4 @@
-"""The closed registry of units (PROTOCOL section 3): what a quantity is measured in, and exact factors between units."""
+"""The closed registry of units (PROTOCOL section 3), with exact factors between units of one dimension."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -14,6 +14,8 @@ from samequantity.domain.units import Dimension, Unit
 from samequantity.domain.views import Family
 from samequantity.errors import SettingsError
 
+_PARAPHRASES = 2
+
 
 class WordingError(SettingsError):
     """A skeleton that does not fit its template."""
@@ -27,7 +29,7 @@ class Skeleton:
 
     def slots(self) -> list[str]:
         """The names of the quantity tokens, in the order of the text."""
-        return [name for _, name, _, _ in Formatter().parse(self.text) if name is not None]
+        return _names(self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,13 +44,24 @@ class Wording:
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
         """Read a parsed `resources/wording.yaml`; WordingError names what does not fit."""
+        _closed(config, {"instruction", "unit_request", "templates"}, "the wording")
+        if not isinstance(config["templates"], Mapping):
+            raise WordingError("templates: wanted is a mapping of templates")
         skeletons, paraphrases = {}, {}
         for name, entry in config["templates"].items():
+            if name not in set(TemplateName):
+                raise WordingError(f"templates: unknown template {name!r}; there are {', '.join(TemplateName)}")
             template = TemplateName(name)
+            paraphrased = template in CONSENSUS_TEMPLATES
+            _closed(entry, {"skeleton"} | ({"paraphrases"} if paraphrased else set()), f"templates.{name}")
             skeletons[template] = _skeleton(template, entry["skeleton"])
-            if template in CONSENSUS_TEMPLATES:
+            if paraphrased:
+                if not isinstance(entry["paraphrases"], list) or len(entry["paraphrases"]) != _PARAPHRASES:
+                    raise WordingError(f"templates.{name}.paraphrases: wanted are {_PARAPHRASES}")
                 second, third = (_skeleton(template, text) for text in entry["paraphrases"])
                 paraphrases[template] = (second, third)
+        if _names(config["unit_request"]) != ["unit"]:
+            raise WordingError(f"unit_request: {config['unit_request']!r} must hold {{unit}} once, and nothing else")
         return cls(
             instruction=config["instruction"],
             unit_request=config["unit_request"],
@@ -68,10 +81,31 @@ def tokens(base: Base, family: Family, plan: FamilyPlan | None) -> dict[str, str
     `plan` is the family's plan for the base's template, None for the canonical view.
     """
     rewritten = plan.rewrites if plan else ()
-    return {
-        name: _WRITERS[family](quantity, plan) if name in rewritten else _canonical(quantity, plan)
-        for name, quantity in base.parameters.items()
-    }
+    try:
+        return {
+            name: _WRITERS[family](quantity, plan) if name in rewritten else _canonical(quantity, plan)
+            for name, quantity in base.parameters.items()
+        }
+    except ValueError as error:
+        raise WordingError(f"{base.id} has no {family} view: {error}") from error
+
+
+def _closed(config: Mapping[str, Any], keys: set[str], where: str) -> None:
+    if not isinstance(config, Mapping):
+        raise WordingError(f"{where}: wanted is a mapping with the keys {', '.join(sorted(keys))}")
+    if stray := set(config) ^ keys:
+        raise WordingError(
+            f"{where}: wanted are exactly the keys {', '.join(sorted(keys))};"
+            f" unknown or missing: {', '.join(sorted(map(str, stray)))}"
+        )
+
+
+def _names(text: str) -> list[str]:
+    """The names in braces, in their order; WordingError for braces that do not pair."""
+    try:
+        return [name for _, name, _, _ in Formatter().parse(text) if name is not None]
+    except ValueError as error:
+        raise WordingError(f"{text!r}: {error}") from error
 
 
 def _skeleton(template: TemplateName, text: str) -> Skeleton:

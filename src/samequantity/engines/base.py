@@ -7,23 +7,9 @@ the journal, which knows neither, speak of them too; they are offered here again
 from types import TracebackType
 from typing import Protocol, Self
 
-from samequantity.domain.exchange import (
-    Completion,
-    FinishReason,
-    Request,
-    Sampling,
-    finish_reason,
-)
+from samequantity.domain.exchange import Completion, FinishReason, Request, Sampling, finish_reason
 
-__all__ = [
-    "Completion",
-    "Engine",
-    "Facts",
-    "FinishReason",
-    "Request",
-    "Sampling",
-    "finish_reason",
-]
+__all__ = ["Completion", "Engine", "Facts", "FinishReason", "Request", "Sampling", "finish_reason"]
 
 Facts = dict[str, object]
 """JSON-able names and values."""
@@ -55,8 +41,5 @@ class Engine(Protocol):
     def __enter__(self) -> Self: ...
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...

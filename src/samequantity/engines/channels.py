@@ -15,10 +15,7 @@ class Channels:
     reasoning: str
 
 
-_TAGS = {
-    ReasoningFormat.THINK: ("<think>", "</think>"),
-    ReasoningFormat.BRACKET_THINK: ("[THINK]", "[/THINK]"),
-}
+_TAGS = {ReasoningFormat.THINK: ("<think>", "</think>"), ReasoningFormat.BRACKET_THINK: ("[THINK]", "[/THINK]")}
 
 # One message of the harmony format: <|channel|>analysis<|message|>Let me add.<|end|>
 # The header also names a recipient or a content type (`commentary to=functions.f <|constrain|>json`); the body ends
@@ -39,13 +36,7 @@ def left_open(prompt: str, form: ReasoningFormat) -> bool:
     return form in _TAGS and prompt.rstrip().endswith(_TAGS[form][0])
 
 
-def split(
-    raw: str,
-    form: ReasoningFormat,
-    *,
-    opened: bool = False,
-    control: Iterable[str] = (),
-) -> Channels:
+def split(raw: str, form: ReasoningFormat, *, opened: bool = False, control: Iterable[str] = ()) -> Channels:
     """What was thought and what was answered.
 
     `opened` says that the prompt itself opened the reasoning (`left_open`). `control` are the control tokens that

@@ -62,13 +62,7 @@ class ChatTemplate:
         }
         try:
             return template.render(given)
-        except (
-            TemplateError,
-            TypeError,
-            ValueError,
-            ArithmeticError,
-            LookupError,
-        ) as error:
+        except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as error:
             # A template is a program from elsewhere; these are what its expressions can raise.
             raise ModelError(_message("cannot be rendered", error)) from error
 
@@ -102,12 +96,7 @@ def _environment(today: str) -> Any:
         return datetime.fromisoformat(today).strftime(form)
 
     def tojson(value: object, indent: int | None = None, **options: Any) -> str:
-        return json.dumps(
-            value,
-            ensure_ascii=options.pop("ensure_ascii", False),
-            indent=indent,
-            **options,
-        )
+        return json.dumps(value, ensure_ascii=options.pop("ensure_ascii", False), indent=indent, **options)
 
     environment = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, Generation]

@@ -14,14 +14,7 @@ from samequantity.domain.exchange import Completion, Request, finish_reason
 from samequantity.engines.base import Facts
 from samequantity.engines.channels import left_open, split
 from samequantity.engines.chat import ChatTemplate
-from samequantity.engines.library import (
-    Device,
-    backend_devices,
-    devices,
-    library_facts,
-    quiet_log,
-    system_info,
-)
+from samequantity.engines.library import Device, backend_devices, devices, library_facts, quiet_log, system_info
 from samequantity.engines.loading import Handles, sampler_chain
 from samequantity.engines.probe import ModelFacts, probe
 from samequantity.engines.settings import EngineSettings
@@ -104,10 +97,7 @@ class LlamaEngine:
         form = self._settings.reasoning_format
         raw = self._vocabulary.text(answer)
         channels = split(
-            raw,
-            form,
-            opened=left_open(prompt.text, form),
-            control=self._vocabulary.control_pieces(answer),
+            raw, form, opened=left_open(prompt.text, form), control=self._vocabulary.control_pieces(answer)
         )
         return Completion(
             text=channels.text,
@@ -129,10 +119,7 @@ class LlamaEngine:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
 

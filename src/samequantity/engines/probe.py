@@ -41,11 +41,7 @@ def probe(model: Path) -> ModelFacts:
     path = os.pathsep.join([str(Path(samequantity.__file__).parents[1]), *sys.path])
     try:
         done = subprocess.run(
-            command,
-            capture_output=True,
-            timeout=TIMEOUT_SECONDS,
-            check=False,
-            env={**os.environ, "PYTHONPATH": path},
+            command, capture_output=True, timeout=TIMEOUT_SECONDS, check=False, env={**os.environ, "PYTHONPATH": path}
         )
     except subprocess.TimeoutExpired as error:
         raise ModelError(f"{model}: not read within {TIMEOUT_SECONDS} s. Is its file system reachable?") from error

@@ -23,11 +23,7 @@ class ScriptedEngine:
     """
 
     def __init__(
-        self,
-        script: Script,
-        *,
-        digest: str = "scripted",
-        reasoning_format: ReasoningFormat = ReasoningFormat.NONE,
+        self, script: Script, *, digest: str = "scripted", reasoning_format: ReasoningFormat = ReasoningFormat.NONE
     ) -> None:
         self._script = script
         self._digest = digest
@@ -47,11 +43,7 @@ class ScriptedEngine:
 
     def identity(self) -> Facts:
         """See `Engine`."""
-        return {
-            "engine": "scripted",
-            "model_digest": self._digest,
-            "reasoning_format": self._format.value,
-        }
+        return {"engine": "scripted", "model_digest": self._digest, "reasoning_format": self._format.value}
 
     def host_facts(self) -> Facts:
         """See `Engine`."""
@@ -95,9 +87,6 @@ class ScriptedEngine:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()

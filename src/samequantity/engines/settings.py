@@ -15,19 +15,15 @@ from samequantity.errors import SettingsError
 EngineName = Literal["llama.cpp", "scripted"]
 Backend = Literal["cpu", "cuda", "metal"]
 
+ENGINE_REVISION = 1
+"""Raised when a change of our own code changes what a model answers: it stands in every request's hash, the code does
+not, so that a refactoring asks nothing again."""
+
 ALL_LAYERS = -1
 """`gpu_layers`: the whole model on the GPU."""
 
 _TEMPLATE_NAMES = frozenset(
-    {
-        "messages",
-        "add_generation_prompt",
-        "bos_token",
-        "eos_token",
-        "tools",
-        "documents",
-        "raise_exception",
-    }
+    {"messages", "add_generation_prompt", "bos_token", "eos_token", "tools", "documents", "raise_exception"}
 )
 
 
@@ -138,12 +134,7 @@ class EngineSettings:
 
     def sampling(self) -> Sampling:
         """How tokens are chosen, unless a request says otherwise. ValueError when the values have no meaning."""
-        return Sampling(
-            temperature=self.temperature,
-            top_k=self.top_k,
-            top_p=self.top_p,
-            seed=self.seed,
-        )
+        return Sampling(temperature=self.temperature, top_k=self.top_k, top_p=self.top_p, seed=self.seed)
 
     def request(self, prompt: str) -> Request:
         """The request that asks `prompt` with these settings."""
@@ -159,19 +150,9 @@ class EngineSettings:
 
     def engine_facts(self) -> dict[str, Any]:
         """The part of the key that an engine's identity holds: not the sampling, which each request brings along."""
-        return {
-            name: value
-            for name, value in self.key_settings().items()
-            if name
-            not in (
-                "chat_template",
-                "max_tokens",
-                "temperature",
-                "top_k",
-                "top_p",
-                "seed",
-            )
-        }
+        elsewhere = {"chat_template", "max_tokens", "temperature", "top_k", "top_p", "seed"}
+        facts = {name: value for name, value in self.key_settings().items() if name not in elsewhere}
+        return {"engine_revision": ENGINE_REVISION, **facts}
 
 
 def _typed(where: str, name: str, value: object, hint: Any) -> Any:

@@ -6,7 +6,16 @@ from samequantity.domain.rewriting import AsteriskBetweenDigits, Audited
 from samequantity.domain.rewriting import audit as audit_text
 from samequantity.domain.verdicts import Status
 from samequantity.errors import TableError
-from samequantity.stages.questions import ANSWER_COLUMNS, RESPONSE_COLUMNS, counted, known, questions, some, with_system
+from samequantity.stages.questions import (
+    ANSWER_COLUMNS,
+    RESPONSE_COLUMNS,
+    counted,
+    known,
+    named,
+    questions,
+    some,
+    with_system,
+)
 
 SCHEMA = pl.Schema(
     {
@@ -31,15 +40,19 @@ def audit(
 ) -> pl.DataFrame:
     """One row a response, in the order of the answers; a strict success is carried over.
 
-    `answers` has the columns of `questions.ANSWER_COLUMNS`, as stage parse writes them. TableError for an unknown view, a view
-    answered twice, or an answer without its response.
+    `answers` has the columns of `questions.ANSWER_COLUMNS`, as stage parse writes them. TableError for an unknown view
+    or status, a view answered or judged twice, an answer without its response, or a response without its answer.
     """
     asked = questions(views)
-    known(answers["view_id"], asked, "answers")
+    known(answers, asked, "answers")
     responded = _responded(with_system(responses, system))
-    judged = with_system(answers, system).select("system", *ANSWER_COLUMNS).rows()
+    judged = _once(with_system(answers, system), "answers").select("system", *ANSWER_COLUMNS).rows()
     if missing := [view for name, view, *_ in judged if (name, view) not in responded]:
         raise TableError(f"responses: {counted(missing, 'answer')} without a response: {some(missing)}")
+    if left := [view for _, view in responded.keys() - {(name, view) for name, view, *_ in judged}]:
+        raise TableError(f"answers: {counted(left, 'response')} that were not parsed: {some(sorted(left))}")
+    if strange := sorted({str(status) for _, _, status, *_ in judged} - set(Status)):
+        raise TableError(f"answers: unknown status {some(strange)}; there are {', '.join(Status)}")
     rows: list[tuple[object, ...]] = []
     for name, view, status, value, final_lines in judged:
         if status == Status.CORRECT:
@@ -52,12 +65,19 @@ def audit(
 
 def _responded(responses: pl.DataFrame) -> dict[tuple[str, str], tuple[str | None, str | None]]:
     """Text and finish reason by system and view; TableError for a view answered twice, of which one was judged."""
-    repeated = responses.filter(pl.struct("system", "view_id").is_duplicated())["view_id"]
-    if not repeated.is_empty():
-        views = repeated.unique(maintain_order=True).to_list()
-        raise TableError(f"responses: {counted(views, 'view')} answered more than once: {some(views)}")
-    rows = responses.select("system", *RESPONSE_COLUMNS).iter_rows()
+    named(responses, "responses")
+    rows = _once(responses, "responses").select("system", *RESPONSE_COLUMNS).iter_rows()
     return {(name, view): (text, reason) for name, view, text, reason in rows}
+
+
+def _once(rows: pl.DataFrame, table: str) -> pl.DataFrame:
+    """The rows themselves; TableError when a system's view is there more than once."""
+    repeated = rows.filter(pl.struct("system", "view_id").is_duplicated())["view_id"].unique(maintain_order=True)
+    if not repeated.is_empty():
+        raise TableError(
+            f"{table}: {counted(repeated.to_list(), 'view')} answered more than once: {some(repeated.to_list())}"
+        )
+    return rows
 
 
 def _audited(audited: Audited) -> tuple[object, ...]:

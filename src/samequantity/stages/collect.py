@@ -1,5 +1,6 @@
 """Stage collect: the tables of single systems become one table of the study; shards become one table of a system."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 import polars as pl
@@ -25,9 +26,11 @@ def merge(parts: Sequence[pl.DataFrame], views: pl.DataFrame) -> pl.DataFrame:
     expected, answered = views["view_id"].to_list(), merged["view_id"].to_list()
     if expected != answered:
         missing, extra = (sorted(set(expected) - set(answered)), sorted(set(answered) - set(expected)))
+        twice = sorted(view for view, times in Counter(answered).items() if times > 1)
         raise TableError(
             f"the shards do not make up the views: {counted(missing, 'view')} missing ({some(missing) or '-'}),"
-            f" {counted(extra, 'view')} unknown ({some(extra) or '-'}), {len(answered)} responses in all"
+            f" {len(extra)} unknown ({some(extra) or '-'}), {len(twice)} more than once ({some(twice) or '-'}),"
+            f" {len(answered)} responses in all" + ("" if missing or extra or twice else ", in another order")
         )
     return merged
 

@@ -7,6 +7,7 @@ import polars as pl
 
 from samequantity.domain.bases import Base, draw_bases
 from samequantity.domain.benchmark import Benchmark
+from samequantity.errors import SettingsError
 
 SCHEMA = pl.Schema(
     {
@@ -26,8 +27,12 @@ def generate(benchmark: Benchmark, sample: Mapping[str, int] | None = None) -> p
     """One row a base, templates in the order of the configuration, bases by identifier.
 
     `sample` keeps the first so many bases of each template that it names, and none of a template that it does not
-    name; None keeps all. Whatever is kept is the same as in the full benchmark.
+    name; None keeps all. Whatever is kept is the same as in the full benchmark. SettingsError for a number of bases
+    that is none.
     """
+    for name, count in (sample or {}).items():
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise SettingsError(f"sample: {name}: wanted is a number of bases, not {count!r}")
     bases = chain.from_iterable(
         islice(draw_bases(benchmark, name), None if sample is None else sample.get(name, 0))
         for name in benchmark.templates

@@ -130,13 +130,7 @@ def part(views: pl.DataFrame, *, index: int, count: int) -> pl.DataFrame:
 
 
 def infer(
-    views: pl.DataFrame,
-    engine: Answerer,
-    journal: Memory,
-    *,
-    system: str,
-    decoding: Decoding,
-    progress: Progress,
+    views: pl.DataFrame, engine: Answerer, journal: Memory, *, system: str, decoding: Decoding, progress: Progress
 ) -> Inference:
     """Answer every view: from the journal where it is known, else from the engine, in the views' order, one at a time.
 
@@ -176,10 +170,7 @@ def _questions(prompts: list[str], engine: Answerer, decoding: Decoding) -> list
         _Question(
             request=request,
             digest=request_digest(
-                request,
-                engine=identity,
-                prompt_sha256=engine.prepare(request),
-                repeat=decoding.repeat,
+                request, engine=identity, prompt_sha256=engine.prepare(request), repeat=decoding.repeat
             ),
         )
         for request in requests

@@ -24,7 +24,7 @@ def parse(views: pl.DataFrame, responses: pl.DataFrame, system: str) -> pl.DataF
     without a `system` column are given the name `system`. TableError for a response to an unknown view.
     """
     asked = questions(views)
-    known(responses["view_id"], asked, "responses")
+    known(responses, asked, "responses")
     rows = []
     for name, view, text, finish_reason in (
         with_system(responses, system).select("system", *RESPONSE_COLUMNS).iter_rows()

@@ -5,11 +5,13 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from samequantity.errors import TableError
+
 if TYPE_CHECKING:
-    import pyarrow as pa
     from _hashlib import HASH
 
     import polars as pl
+    import pyarrow as pa
 
 
 def canonical_json(value: object) -> bytes:
@@ -37,12 +39,13 @@ def content_digest(frame: "pl.DataFrame") -> str:
     """SHA-256 over schema and rows: the same for any compression, row groups, chunks or version of the writer.
 
     Column by column: number of rows, places of the nulls, then lengths and bytes (text, lists) or little-endian values
-    (numbers), with nulls written as empty or zero.
+    (numbers), with nulls written as empty or zero. A dictionary of texts is text. TableError for a column of a type
+    that no table of a study holds.
     """
     table = _arrow(frame)
     digest = hashlib.sha256(canonical_json([[field.name, str(field.type)] for field in table.schema]))
-    for column in table.columns:
-        _feed(digest, _contiguous(column))
+    for field, column in zip(table.schema, table.columns, strict=True):
+        _feed(digest, _contiguous(column), field.name)
     return digest.hexdigest()
 
 
@@ -59,6 +62,8 @@ def _plain(kind: "pa.DataType") -> "pa.DataType":
 
     if pa.types.is_string(kind) or pa.types.is_string_view(kind) or pa.types.is_large_string(kind):
         return pa.large_string()
+    if pa.types.is_dictionary(kind):
+        return _plain(kind.value_type)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return pa.large_list(pa.field("item", _plain(kind.value_type)))
     if pa.types.is_struct(kind):
@@ -72,7 +77,7 @@ def _contiguous(column: "pa.ChunkedArray") -> "pa.Array":
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
-def _feed(digest: "HASH", array: Any) -> None:
+def _feed(digest: "HASH", array: Any, name: str) -> None:
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -88,14 +93,14 @@ def _feed(digest: "HASH", array: Any) -> None:
     elif pa.types.is_large_list(kind):
         lengths = pc.fill_null(pc.list_value_length(array), 0)
         digest.update(lengths.to_numpy(zero_copy_only=False).astype("<i8").tobytes())
-        _feed(digest, array.flatten())
+        _feed(digest, array.flatten(), name)
     elif pa.types.is_struct(kind):
         for field in array.flatten():
-            _feed(digest, field)
+            _feed(digest, field, name)
     elif pa.types.is_boolean(kind):
         digest.update(np.packbits(pc.fill_null(array, False).to_numpy(zero_copy_only=False)).tobytes())
     elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
         values = pc.fill_null(array, 0).to_numpy(zero_copy_only=False)
         digest.update(values.astype(values.dtype.newbyteorder("<")).tobytes())
     elif not pa.types.is_null(kind):
-        raise TypeError(f"no content digest is defined for a column of type {kind}")
+        raise TableError(f"column {name} has type {kind}, which no table of a study holds")

@@ -1,8 +1,8 @@
 """Source fingerprints: what a stage's code does, whatever its comments, docstrings and layout say.
 
 A fingerprint is a hash over the syntax trees of a module and of all first-party modules that it imports, directly or
-not. It is the same under every supported version of Python. Standard library only, since Snakemake asks for it at the
-start of every run.
+not, with the packages around them, whose code runs first. It is the same under every supported version of Python.
+Standard library only, since Snakemake asks for it at the start of every run.
 """
 
 import ast
@@ -30,6 +30,8 @@ def fingerprint(*modules: str) -> dict[str, str]:
         source = _source(name)
         found[name] = source_digest(source)
         waiting.extend(_imports(source))
+        if package := name.rpartition(".")[0]:
+            waiting.append(package)
     return dict(sorted(found.items()))
 
 

@@ -55,12 +55,7 @@ class Journal:
 
     @classmethod
     def open(
-        cls,
-        directory: Path,
-        name: str,
-        *,
-        wait_seconds: float,
-        notice: Callable[[str], None] = _to_terminal,
+        cls, directory: Path, name: str, *, wait_seconds: float, notice: Callable[[str], None] = _to_terminal
     ) -> Self:
         """Open `<directory>/<name>.jsonl` for appending, and read all journals of the directory.
 
@@ -121,10 +116,7 @@ class Journal:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
 

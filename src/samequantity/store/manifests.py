@@ -76,9 +76,11 @@ class Manifest:
         """Read a manifest; IntegrityError when it cannot be read or does not have the key that it claims."""
         try:
             content = json.loads(path.read_bytes())
+            if content["format"] != FORMAT:
+                raise ValueError(f"format {content['format']}")
             recipe = Recipe(**{name: content[name] for name in ("stage", "sources", "settings", "inputs", "packages")})
             outputs = {role: Output(**output) for role, output in content["outputs"].items()}
-            manifest, claimed = (cls(recipe=recipe, outputs=outputs, part=content.get("part")), content["key"])
+            manifest, claimed = (cls(recipe=recipe, outputs=outputs, part=content.get("part")), str(content["key"]))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise IntegrityError(f"{path}: not a manifest of format {FORMAT} ({error!r})") from error
         if claimed != manifest.key:

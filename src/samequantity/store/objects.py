@@ -1,11 +1,12 @@
 """The object store: what a stage made, under the key of everything that decided it.
 
-`<root>/<stage>/<key>/` holds the output files by role and their manifest. Objects are written once, read-only, and never
-linked to: results are copies.
+`<root>/<stage>/<key>/` holds the output files by role and their manifest. Objects are written once, read-only, and
+never linked to: results are copies.
 """
 
 import os
 import shutil
+import time
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from samequantity.store.files import appearing, copy_apart, sync
 from samequantity.store.manifests import STORED_NAME, Manifest
 
 _UNFINISHED = ".unfinished"
+_ABANDONED_AFTER_SECONDS = 24 * 3600  # an unfinished object may be another process's that is just writing it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,15 +45,15 @@ class ObjectStore:
         target = self.root / manifest.recipe.stage / manifest.key
         if target.exists():
             return
-        unfinished = self.root / _UNFINISHED / uuid.uuid4().hex
-        unfinished.mkdir(parents=True)
+        unfinished = self._folder(_UNFINISHED, uuid.uuid4().hex)
         for role, path in files.items():
             copy_apart(path, unfinished / role)
         (unfinished / STORED_NAME).write_bytes(manifest.to_json())
         for file in unfinished.iterdir():
             file.chmod(0o444)
             sync(file)
-        target.parent.mkdir(parents=True, exist_ok=True)
+        sync(unfinished)
+        self._folder(manifest.recipe.stage)
         try:
             unfinished.rename(target)
         except OSError:
@@ -96,9 +98,23 @@ class ObjectStore:
         _remove(stored.folder)
 
     def remove_unfinished(self) -> None:
-        """Remove what interrupted writers left behind."""
-        if (self.root / _UNFINISHED).exists():
-            _remove(self.root / _UNFINISHED)
+        """Remove what interrupted writers left behind a day ago or earlier."""
+        for folder in self.root.glob(f"{_UNFINISHED}/*/"):
+            if time.time() - folder.stat().st_mtime > _ABANDONED_AFTER_SECONDS:
+                _remove(folder)
+
+    def _folder(self, *names: str) -> Path:
+        """A folder of the store, made where it is missing, as open to a group as the root is."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        folder = self.root
+        for name in names:
+            folder /= name
+            try:
+                folder.mkdir()
+            except FileExistsError:
+                continue
+            shutil.copymode(self.root, folder)
+        return folder
 
 
 def _remove(folder: Path) -> None:

@@ -31,12 +31,12 @@ class Made:
 def study_of(path: Path) -> str | None:
     """The study in whose folder a path lies, seen from the working directory; None for a path elsewhere."""
     # abspath, not resolve: the folder of results may itself be a link to a larger disk.
-    inside = Path(os.path.abspath(path))
+    inside = Path(os.path.abspath(path))  # noqa: PTH100
     root = Path.cwd() / RESULTS
-    if not inside.is_relative_to(root) or inside == root:
+    if not inside.is_relative_to(root):
         return None
-    name = inside.relative_to(root).parts[0]
-    return None if name in RESERVED else name
+    name, *rest = inside.relative_to(root).parts or (".",)
+    return name if rest and name not in RESERVED else None
 
 
 def vouched(path: Path) -> Made | None:

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from samequantity.errors import IntegrityError
 from samequantity.store.digests import content_digest
-from samequantity.store.manifests import Manifest
-from samequantity.store.study import Made, cure
+from samequantity.store.manifests import Manifest, manifest_path
+from samequantity.store.study import Made, cure, study_of
 from samequantity.store.tables import PARQUET, read_table
 
 
@@ -34,12 +34,20 @@ def states(made: Iterable[Made], stages: Mapping[str, StageFacts]) -> Iterator[S
     """Compare each file's manifest with today's code and with the files that it was made from. Hashes no file."""
     files = list(made)
     here = {file.content for file in files}
-    roles = {Path(file.role).stem for file in files}
+    places = {_Place(role=Path(file.role).stem, name=file.path.stem) for file in files}
     for file in files:
-        yield State(made=file, reasons=tuple(_reasons(file, stages, here, roles)))
+        yield State(made=file, reasons=tuple(_reasons(file, stages, here, places)))
 
 
-def _reasons(file: Made, stages: Mapping[str, StageFacts], here: set[str], roles: set[str]) -> Iterator[str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Where a table of a role lies: under its role's name (`views.parquet`) or a system's (`answers/smol.parquet`)."""
+
+    role: str
+    name: str
+
+
+def _reasons(file: Made, stages: Mapping[str, StageFacts], here: set[str], places: set[_Place]) -> Iterator[str]:
     recipe = file.manifest.recipe
     if not file.path.exists():
         yield "missing"
@@ -52,7 +60,12 @@ def _reasons(file: Made, stages: Mapping[str, StageFacts], here: set[str], roles
     if changed := _changed(recipe.packages, today.versions):
         yield f"other version of {', '.join(changed)}"
     for role, digest in recipe.inputs.items():
-        if role in roles and digest not in here:
+        if digest in here:
+            continue
+        # A number is the place of one system's table among those that were put together.
+        if role.isdigit():
+            yield f"made from another table {role}"
+        elif _Place(role=role, name=role) in places or _Place(role=role, name=file.path.stem) in places:
             yield f"made from other {role}"
 
 
@@ -63,17 +76,34 @@ def _changed(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 def damage(file: Made) -> str | None:
     """What is wrong with a file's bytes or, for a table, with its content; None when it is whole."""
     try:
-        output = file.manifest.check(file.role, file.path)
+        file.manifest.check(file.role, file.path)
     except IntegrityError as error:
         return f"{error} {cure(file.path)}"
-    if file.path.suffix == PARQUET:
-        found = content_digest(read_table(file.path))
-        if found != output.content:
-            return (
-                f"{file.path}: rows have content digest {found[:12]}…, its manifest says {output.content[:12]}….\n"
-                f"{cure(file.path)}"
-            )
+    try:
+        check_rows(file)
+    except IntegrityError as error:
+        return str(error)
     return None
+
+
+def unvouched(folder: Path, made: Iterable[Made]) -> Iterator[str]:
+    """What is wrong with the tables of a study that no manifest speaks of."""
+    known = {file.path for file in made}
+    for path in sorted(folder.rglob(f"*{PARQUET}")):
+        if path not in known and study_of(path) is not None:
+            yield f"{path}: its manifest {manifest_path(path).name} is missing. {cure(path)}"
+
+
+def check_rows(file: Made) -> None:
+    """IntegrityError when a Parquet file's rows are not those of its manifest, which then was edited itself."""
+    if file.path.suffix != PARQUET:
+        return
+    found = content_digest(read_table(file.path))
+    if found != file.content:
+        raise IntegrityError(
+            f"{file.path}: rows have content digest {found[:12]}…, its manifest says {file.content[:12]}….\n"
+            f"One of the two was edited. {cure(file.path)}"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

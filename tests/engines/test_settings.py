@@ -1,0 +1,75 @@
+"""Settings are closed: whatever is not meant is refused by name."""
+
+from typing import Any
+
+import pytest
+
+from fixtures_gguf import SETTINGS, settings
+from samequantity.domain.exchange import MAX_SEED
+from samequantity.engines.settings import EngineSettings
+from samequantity.errors import SettingsError
+
+
+def test_a_misspelt_setting_is_refused_with_the_right_spelling() -> None:
+    with pytest.raises(
+        SettingsError, match=r"^systems\.yaml, smol: unknown setting 'flash_atention'\. Did you mean fl"
+    ):
+        EngineSettings.from_mapping({**SETTINGS, "flash_atention": True}, where="systems.yaml, smol")
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_no_setting_has_a_default(name: str) -> None:
+    with pytest.raises(SettingsError, match=f"missing setting {name}"):
+        EngineSettings.from_mapping({key: value for key, value in SETTINGS.items() if key != name}, where="here")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"engine": "vllm"}, "engine must be one of llama.cpp, scripted, not 'vllm'"),
+        ({"backend": "gpu"}, "backend must be one of cpu, cuda, metal"),
+        ({"backend": ["cpu"]}, "backend must be one of"),
+        ({"reasoning_format": "xml"}, "reasoning_format must be one of none, think, bracket_think, harmony"),
+        ({"context": "512"}, "context must be int"),
+        ({"context": True}, "context must be int"),
+        ({"context": 24}, r"context \(24\) must exceed max_tokens \(24\)"),
+        ({"batch": 0}, "batch must be positive"),
+        ({"ubatch": 65}, r"ubatch \(65\) must not exceed batch \(64\)"),
+        ({"parallel": 2}, "parallel must be 1"),
+        ({"threads": 0}, "threads must be positive"),
+        ({"threads": "all"}, "threads must be int or null"),
+        ({"flash_attention": 1}, "flash_attention must be bool"),
+        ({"gpu_layers": 4}, "gpu_layers must be 0 with the backend cpu"),
+        ({"backend": "cuda"}, r"gpu_layers must be -1 \(all\) or positive with the backend cuda"),
+        ({"seed": 0}, "seed must be from 1"),
+        ({"seed": MAX_SEED + 1}, "seed must be from 1"),
+        ({"temperature": -0.5}, "temperature must be 0"),
+        ({"temperature": float("nan")}, "temperature must be 0"),
+        ({"top_k": -1}, "top_k must be 0"),
+        ({"top_p": 0}, "top_p must be above 0"),
+        ({"strftime_now": "today"}, "today"),
+        ({"template_kwargs": []}, "template_kwargs must be a mapping"),
+        ({"template_kwargs": {"messages": []}}, "template_kwargs must not set messages"),
+        ({"template_kwargs": {"when": object()}}, "not JSON serializable"),
+    ],
+)
+def test_a_value_without_a_meaning_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingsError, match=f"^the test's settings: .*{message}"):
+        settings(**changes)
+
+
+def test_the_key_holds_every_setting_but_threads() -> None:
+    assert SETTINGS.keys() - {"threads"} == settings().key_settings().keys()
+    assert settings(threads=1).key_settings() == settings(threads=2).key_settings()
+
+
+def test_a_template_of_ones_own_is_in_the_key_by_its_digest() -> None:
+    one, other = (settings(chat_template=text).key_settings()["chat_template"] for text in ("a", "b"))
+
+    assert one != other
+    assert len(one) == 64
+
+
+def test_greedy_is_temperature_zero() -> None:
+    assert settings(temperature=0).sampling().greedy
+    assert not settings(temperature=0.7).sampling().greedy

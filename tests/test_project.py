@@ -1,0 +1,107 @@
+"""The project's own files keep step with one another."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from samequantity.registry import STAGES
+
+ROOT = Path(__file__).parents[1]
+SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+LOCK = (ROOT / "requirements.lock").read_text()
+LOCKED = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", LOCK, re.MULTILINE))
+
+
+def read(name: str) -> Any:
+    return yaml.safe_load((ROOT / name).read_text())
+
+
+def schemas(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield schema
+    for part in (*schema.get("properties", {}).values(), schema.get("additionalProperties")):
+        if isinstance(part, dict):
+            yield from schemas(part)
+
+
+@pytest.mark.parametrize("name", ["demo", "smoke"])
+def test_a_shipped_configuration_fits_the_schema(name: str) -> None:
+    study = read("config/config.yaml") | read("config/systems.yaml")
+
+    jsonschema.validate(study, SCHEMA)
+    jsonschema.validate(study | read(f"config/{name}.yaml"), SCHEMA)
+
+
+def test_the_schema_is_closed_and_has_no_defaults() -> None:
+    parts = list(schemas(SCHEMA))
+
+    assert "$schema" in SCHEMA
+    assert [] == [part for part in parts if "default" in part]
+    assert [] == [part for part in parts if "properties" in part and part.get("additionalProperties") is not False]
+
+
+def test_every_key_of_the_configuration_is_in_the_schema_and_described() -> None:
+    keys = read("config/config.yaml").keys() | read("config/systems.yaml").keys()
+    leaves = [part for part in SCHEMA["properties"].values() if "properties" not in part]
+
+    assert SCHEMA["properties"].keys() == keys == set(SCHEMA["required"])
+    assert [] == [part for part in leaves if "description" not in part]
+
+
+def test_the_lock_has_hashes_and_no_addresses() -> None:
+    requirements = [entry for entry in re.split(r"\n(?=\S)", LOCK) if entry.strip()]
+
+    assert "://" not in LOCK
+    assert [] == [entry.splitlines()[0] for entry in requirements if "--hash=sha256:" not in entry]
+
+
+def test_one_version_of_each_package_serves_every_python() -> None:
+    names = re.findall(r"^([a-z0-9-]+)==", LOCK, re.MULTILINE)
+
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("name", ["analysis", "inference"])
+def test_conda_environments_have_the_locks_versions(name: str) -> None:
+    pip = next(entry["pip"] for entry in read(f"envs/{name}.yaml")["dependencies"] if isinstance(entry, dict))
+    pinned = dict(entry.split("==") for entry in pip)
+
+    assert {package: LOCKED[package] for package in pinned} == pinned
+
+
+def test_the_inference_environment_builds_with_the_locks_version() -> None:
+    script = (ROOT / "envs/inference.post-deploy.sh").read_text()
+
+    assert f"scikit-build-core=={LOCKED['scikit-build-core']}" in script
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_stage_has_a_rule_that_watches_its_sources(stage: str) -> None:
+    rules = (ROOT / f"workflow/rules/{stage}.smk").read_text()
+
+    assert f"rule {stage}:" in rules
+    assert f'*source("{stage}")' in rules
+
+
+def test_ci_runs_the_documented_test_command() -> None:
+    commands = (ROOT / ".ci/run").read_text().split()
+
+    assert "    make test\n" in (ROOT / "README.md").read_text()
+    assert ["make", "test"] == commands[-2:]
+
+
+def test_the_demo_asks_as_many_prompts_as_the_documents_say() -> None:
+    sample = read("config/demo.yaml")["sample"]
+    templates = read("config/benchmark.yaml")["templates"]
+    prompts = sum(
+        number + sum(min(number, family["quota"]) for family in templates[name]["families"].values())
+        for name, number in sample.items()
+    )
+
+    assert f"{prompts} prompts" in (ROOT / "README.md").read_text()
+    assert f"{prompts} prompts" in (ROOT / "Makefile").read_text()
+    assert f"{prompts} prompts" in (ROOT / "config/demo.yaml").read_text()
