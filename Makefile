@@ -18,7 +18,7 @@ help:  ## List the targets
 
 setup: $(VENV)/.ready  ## Set up .venv: the locked packages, llama.cpp built from source, this package
 
-demo: $(VENV)/.ready  ## Ask a real model 305 prompts and make tables and a figure (results/demo)
+demo: $(VENV)/.ready  ## Ask a real model 282 prompts and make tables and a figure (results/demo)
 	@$(SNAKEMAKE) $(DEMO) || { status=$$?; $(RUN) snakemake $(DEMO) --cores 1 --unlock >/dev/null 2>&1; exit $$status; }
 	@echo
 	@echo "figure     results/demo/figures/correctness.png (and .svg)"
