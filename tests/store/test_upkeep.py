@@ -1,7 +1,7 @@
 """A study knows what is stale, what is damaged and where everything comes from."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -173,5 +173,18 @@ def test_the_chain_leads_back_to_the_sources_depth_first() -> None:
         (1, "002", "results/demo/answers/qwen.parquet"),
         (2, "responses", "None"),
         (2, "views", "results/demo/views.parquet"),
-        (3, "wording", "None"),
     ]
+
+
+def test_a_copy_is_not_its_own_source() -> None:
+    """Collecting one system's table gives a table of the same content as the one collected."""
+    study()
+    [source] = [made for made in made_files(STUDY) if made.path == STUDY / "answers/smol.parquet"]
+    recipe = replace(source.manifest.recipe, stage="collect", inputs={"001": source.content})
+    manifest = Manifest(recipe=recipe, outputs=source.manifest.outputs)
+    copy = replace(source, path=STUDY / "copy.parquet", manifest=manifest)
+
+    first = next(chain(copy.manifest, [copy, *made_files(STUDY)]))
+
+    assert first.made is not None
+    assert source.path == first.made.path

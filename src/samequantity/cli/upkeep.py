@@ -63,6 +63,8 @@ def provenance(file: Path) -> None:
     for link in chain(made.manifest, made_files(folder)):
         if link.made is None:
             click.echo(f"{'  ' * link.depth}{link.role}: {link.digest[:12]}… (from outside the study)")
+        elif link.known:
+            click.echo(f"{'  ' * link.depth}{link.role}: {link.digest[:12]}… ({link.made.path}, see above)")
         else:
             click.echo(_step(link.made, link.role, link.depth))
 

@@ -1,5 +1,6 @@
 """Looking after a study: is each file what today's code would make, are its bytes whole, where does it come from."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,22 +109,35 @@ def check_rows(file: Made) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """One step of a provenance chain: how deep, under which role, the digest, and who made it where known."""
+    """One step of a provenance chain: how deep, under which role, the digest, and who made it where known.
+
+    `known` says that its maker was met before; what that was made from is not told again.
+    """
 
     depth: int
     role: str
     digest: str
     made: Made | None
+    known: bool = False
 
 
 def chain(manifest: Manifest, files: Iterable[Made]) -> Iterator[Link]:
-    """Everything that a manifest's outputs were made from, back to the sources, depth first."""
-    by_content = {file.content: file for file in files}
-    waiting = [(1, role, digest) for role, digest in reversed(list(manifest.recipe.inputs.items()))]
-    while waiting:
-        depth, role, digest = waiting.pop()
-        made = by_content.get(digest)
-        yield Link(depth=depth, role=role, digest=digest, made=made)
-        if made is not None:
-            inputs = reversed(list(made.manifest.recipe.inputs.items()))
-            waiting.extend((depth + 1, inner, inner_digest) for inner, inner_digest in inputs)
+    """Everything that a manifest's outputs were made from, back to the sources, depth first.
+
+    Collecting the table of a single system gives a table of the same content, so a digest can have several makers; one
+    that the chain has passed on its way is not its own source.
+    """
+    makers: defaultdict[str, list[Made]] = defaultdict(list)
+    for file in files:
+        makers[file.content].append(file)
+    yield from _links(manifest, makers, [manifest.key], set())
+
+
+def _links(manifest: Manifest, makers: Mapping[str, list[Made]], passed: list[str], told: set[str]) -> Iterator[Link]:
+    for role, digest in manifest.recipe.inputs.items():
+        made = next((maker for maker in makers.get(digest, []) if maker.manifest.key not in passed), None)
+        known = made is not None and made.manifest.key in told
+        yield Link(depth=len(passed), role=role, digest=digest, made=made, known=known)
+        if made is not None and not known:
+            told.add(made.manifest.key)
+            yield from _links(made.manifest, makers, [*passed, made.manifest.key], told)
