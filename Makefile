@@ -6,8 +6,12 @@ VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
 RUN := PATH="$(BIN):$$PATH"
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
-SNAKEMAKE := $(RUN) snakemake --cores all --rerun-incomplete --show-failed-logs
-DEMO := --configfile config/demo.yaml
+# One run at a time in this checkout. A Snakemake that was killed leaves its lock behind; whoever holds ours may lift it.
+ALONE := $(if $(shell command -v flock),flock --close --nonblock --conflict-exit-code 75 $(VENV)/.running)
+UNLOCK = [ -z "$$(ls -A .snakemake/locks 2>/dev/null)" ] || snakemake --cores 1 --configfile $(1) --unlock
+STUDY = $(RUN) $(ALONE) sh -c '$(call UNLOCK,$(1)); \
+    exec snakemake --cores all --rerun-incomplete --show-failed-logs --configfile $(1)' \
+    || { [ $$? -ne 75 ] || echo "Another run is going on in this folder."; exit 1; }
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -19,14 +23,14 @@ help:  ## List the targets
 setup: $(VENV)/.ready  ## Set up .venv: the locked packages, llama.cpp built from source, this package
 
 demo: $(VENV)/.ready  ## Ask a real model 282 prompts and make tables and a figure (results/demo)
-	@$(SNAKEMAKE) $(DEMO) || { status=$$?; $(RUN) snakemake $(DEMO) --cores 1 --unlock >/dev/null 2>&1; exit $$status; }
+	@$(call STUDY,config/demo.yaml)
 	@echo
 	@echo "figure     results/demo/figures/correctness.png (and .svg)"
 	@echo "tables     results/demo/tables/*.md (and .csv)"
 	@echo "responses  results/demo/responses/*.parquet"
 
 smoke: $(VENV)/.ready  ## The same workflow on 17 prompts (results/smoke)
-	@$(SNAKEMAKE) --configfile config/smoke.yaml
+	@$(call STUDY,config/smoke.yaml)
 
 test: $(VENV)/.ready  ## Run the tests
 	@$(RUN) python -m pytest --quiet
