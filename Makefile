@@ -33,7 +33,7 @@ smoke: $(VENV)/.ready  ## The same workflow on 17 prompts (results/smoke)
 	@$(call STUDY,config/smoke.yaml)
 
 test: $(VENV)/.ready  ## Run the tests
-	@$(RUN) python -m pytest --quiet
+	@$(RUN) python -m pytest
 
 lint: $(VENV)/.ready  ## Check style and types of the code and of the workflow
 	@$(RUN) ruff check
@@ -53,7 +53,7 @@ lock:  ## Resolve requirements.lock anew from pyproject.toml
 	    --output-file requirements.lock
 
 clean:  ## Remove what set-up and runs made here, but for the model files
-	rm -rf $(VENV) .snakemake results/demo results/full results/store results/logs
+	rm -rf $(VENV) .snakemake results/demo results/full results/smoke results/store results/logs
 
 $(VENV)/.python:
 	@echo "Setting up $(VENV) with $$($(PYTHON) --version)"

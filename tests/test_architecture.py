@@ -19,7 +19,7 @@ ALLOWED = {
     "stages": {"stages", "domain", "errors"},
     "engines": {"engines", "domain", "errors"},
     "store": {"store", "domain", "errors"},
-    "models": {"models", "domain", "errors"},
+    "models": {"models", "store", "errors"},
     "registry": {"store", "domain", "errors"},
     "cli": {"cli", "registry", "stages", "engines", "store", "models", "domain", "errors"},
 }

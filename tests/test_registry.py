@@ -4,15 +4,8 @@ from importlib.metadata import version
 
 import pytest
 
-from samequantity.errors import SettingsError
-from samequantity.registry import STAGES, Stage, stage_named
+from samequantity.registry import STAGES, Stage
 from samequantity.store.fingerprints import fingerprint
-
-
-def test_a_stage_is_found_by_its_name() -> None:
-    assert all(stage is stage_named(name) for name, stage in STAGES.items())
-    with pytest.raises(SettingsError, match="no stage is called 'parsing'; the stages are generate, render, infer"):
-        stage_named("parsing")
 
 
 @pytest.mark.parametrize("stage", STAGES.values(), ids=STAGES)
@@ -32,9 +25,10 @@ def test_a_package_that_is_not_here_is_said_to_be_missing() -> None:
     assert Stage(name="x", modules=(), packages=("no-such-package",)).versions == {"no-such-package": "not installed"}
 
 
-def test_no_inference_depends_on_a_parser() -> None:
-    """So a changed parser asks no model again."""
+def test_neither_inference_nor_collecting_depends_on_a_parser() -> None:
+    """So a changed parser asks no model again, and puts no shards together again."""
     parser = {"samequantity.domain.answers", "samequantity.domain.rewriting", "samequantity.stages.parse"}
 
     assert set() == parser & STAGES["infer"].sources.keys()
+    assert set() == parser & STAGES["collect"].sources.keys()
     assert "samequantity.domain.answers" in STAGES["parse"].sources.keys() & STAGES["audit"].sources.keys()

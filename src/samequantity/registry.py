@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 
-from samequantity.errors import SettingsError
 from samequantity.store.fingerprints import fingerprint
 
 
@@ -53,11 +52,3 @@ STAGES = {
         Stage(name="figures", modules=("samequantity.stages.figures",), packages=("matplotlib",)),
     )
 }
-
-
-def stage_named(name: str) -> Stage:
-    """The stage of this name; SettingsError for another."""
-    try:
-        return STAGES[name]
-    except KeyError:
-        raise SettingsError(f"no stage is called {name!r}; the stages are {', '.join(STAGES)}") from None

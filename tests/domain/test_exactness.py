@@ -100,7 +100,7 @@ def test_words_are_those_of_the_integers() -> None:
 @settings(deadline=None)
 @given(value=st.fractions(max_denominator=10**4), other=st.fractions(max_denominator=10**4))
 def test_a_power_of_ten_between_two_numbers_is_the_one_that_multiplies(value, other):
-    found = power_of_ten_between(value, other)
+    found = power_of_ten_between(value, other, 15)
     powers = [k for k in range(-15, 16) if k and value and value * Fraction(10) ** k == other]
 
     assert powers == ([] if found is None else [found])

@@ -210,7 +210,7 @@ def test_the_demo_takes_whole_orbits_of_the_full_benchmark() -> None:
     assert set(SIZES) == set(sample)
     for name, count in sample.items():
         assert of_template(bases(), name)[:count] == of_template(found, name)
-    assert 290 <= len(families) <= 310
+    assert 270 <= len(families) <= 330, "about 300 prompts"
     assert all(families.count(family) >= 25 for family in Family)
 
 

@@ -12,7 +12,7 @@ rule bootstrap:
         "../../envs/analysis.yaml"
     params:
         *source("bootstrap"),
-        complete="--complete-orbits-only" if config["complete_orbits_only"] else "",
+        complete=complete_option(),
         seed=config["bootstrap"]["seed"],
         draws=config["bootstrap"]["draws"],
         store=config["store"],

@@ -12,40 +12,31 @@ from samequantity.store.study import RESERVED
 
 STUDY = config["study"]
 SYSTEMS = config["systems"]
+NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 
 if STUDY in RESERVED:
-    raise WorkflowError(
-        f"config: study: a study cannot be called {STUDY}, which is a folder of the workflow itself"
-    )
+    raise WorkflowError(f"config: study: a study cannot be called {STUDY}, which is a folder of the workflow itself")
 if unknown := [name for name in SYSTEMS if name not in config["catalogue"]]:
     known = ", ".join(config["catalogue"])
-    raise WorkflowError(
-        f"config: systems: no {unknown[0]} in config/systems.yaml, which has {known}"
-    )
+    raise WorkflowError(f"config: systems: no {unknown[0]} in config/systems.yaml, which has {known}")
 
 
 wildcard_constraints:
-    study=r"[A-Za-z0-9][A-Za-z0-9._-]*",
-    system=r"[A-Za-z0-9][A-Za-z0-9._-]*",
-    model=r"[A-Za-z0-9][A-Za-z0-9._-]*",
+    study=NAME,
+    system=NAME,
+    model=NAME,
     shard=r"[1-9][0-9]*",
     shards=r"[1-9][0-9]*",
 
 
-def study(path, **wildcards):
-    """A file of the study, or one for each value of the wildcards."""
-    return (
-        expand(f"results/{STUDY}/{path}", **wildcards)
-        if wildcards
-        else f"results/{STUDY}/{path}"
-    )
+def study(path):
+    """A file or folder of the study."""
+    return f"results/{STUDY}/{path}"
 
 
 def source(stage):
     """The fingerprints of a stage's modules, one text each, so that a dry run names the module that changed."""
-    return [
-        f"{module}@{digest[:16]}" for module, digest in STAGES[stage].sources.items()
-    ]
+    return [f"{module}@{digest[:16]}" for module, digest in STAGES[stage].sources.items()]
 
 
 def system_config(name):
@@ -58,22 +49,48 @@ def engine_settings(wildcards):
     return json.dumps(system_config(wildcards.system)["settings"], sort_keys=True)
 
 
+def parts_of(system):
+    """The shards of a system's responses, as places in a study."""
+    shards = system_config(system)["shards"]
+    return [f"parts/{system}/{shard}-of-{shards}.parquet" for shard in range(1, shards + 1)]
+
+
 def parts(wildcards):
     """The shards of a system's responses."""
-    shards = system_config(wildcards.system)["shards"]
-    return expand(
-        "results/{study}/parts/{system}/{shard}-of-{shards}.parquet",
-        study=wildcards.study,
-        system=wildcards.system,
-        shard=range(1, shards + 1),
-        shards=shards,
+    return expand("results/{study}/{part}", study=wildcards.study, part=parts_of(wildcards.system))
+
+
+def everything():
+    """All that the study makes.
+
+    Each file is asked for by name: a job that fails has lost its outputs, and the next run makes up for it only if they
+    are wanted themselves, since what was made from them is still there.
+    """
+    tables = ["bases.parquet", "views.parquet", "scores.parquet", "intervals.parquet"]
+    of_systems = [f"models/{system_config(system)['model']}.json" for system in SYSTEMS]
+    of_systems += [part for system in SYSTEMS for part in parts_of(system)]
+    of_systems += expand(
+        "{table}/{system}.parquet",
+        table=["responses", "answers", "audits", "scores", "intervals"],
+        system=SYSTEMS,
     )
+    return [study(path) for path in [*tables, *of_systems, "tables", "figures"]]
 
 
 def sample_option():
     """How many bases of each template the study keeps."""
     sample = config["sample"]
     return "" if sample is None else f"--sample '{json.dumps(sample, sort_keys=True)}'"
+
+
+def complete_option():
+    """Whether bases that lack a response are left out."""
+    return "--complete-orbits-only" if config["complete_orbits_only"] else ""
+
+
+def all_cores():
+    """The cores of this run; 1 where none is given, as for a report or a summary, which run no job."""
+    return workflow.resource_settings.cores or 1
 
 
 def how_to_resume():

@@ -10,7 +10,7 @@ rule infer:
     conda:
         "../../envs/inference.yaml"
     # Two runs on one machine slow each other down several times, so an inference job takes all the cores there are.
-    threads: workflow.cores
+    threads: all_cores()
     params:
         *source("infer"),
         model=lambda wildcards: system_config(wildcards.system)["model"],

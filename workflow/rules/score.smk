@@ -12,7 +12,7 @@ rule score:
         "../../envs/analysis.yaml"
     params:
         *source("score"),
-        complete="--complete-orbits-only" if config["complete_orbits_only"] else "",
+        complete=complete_option(),
         store=config["store"],
     shell:
         "samequantity --log {log} score --views {input.views} --answers {input.answers}"

@@ -8,6 +8,7 @@ import click
 from samequantity.cli.inputs import TableInput
 from samequantity.cli.options import out, store, table_in
 from samequantity.cli.running import Job, run
+from samequantity.domain.rewriting import AUDIT_VERSION, AsteriskBetweenDigits
 from samequantity.registry import STAGES
 from samequantity.store.objects import ObjectStore
 
@@ -30,7 +31,10 @@ def parse(views: Path, responses: Path, system: str | None, out: Path, store: Ob
 
     Works on anyone's responses: only the columns named below are needed, as Parquet or JSON Lines.
     """
-    asked, answered = _views(views), _responses(responses)
+    from samequantity.stages.questions import RESPONSE_COLUMNS, VIEW_COLUMNS
+
+    asked = TableInput(path=views, columns=VIEW_COLUMNS)
+    answered = TableInput(path=responses, columns=RESPONSE_COLUMNS)
     name = system or responses.stem
     job = Job(
         stage=STAGES["parse"],
@@ -56,8 +60,8 @@ def parse(views: Path, responses: Path, system: str | None, out: Path, store: Ob
 @click.option(
     "--asterisk-between-digits",
     "asterisk",
-    type=click.Choice(["keep", "remove"]),
-    default="keep",
+    type=click.Choice([choice.value for choice in AsteriskBetweenDigits]),
+    default=AsteriskBetweenDigits.KEEP.value,
     show_default=True,
     help="Whether 2**3 keeps its operator, or becomes 23 as in the paper.",
 )
@@ -67,9 +71,11 @@ def audit(
     views: Path, responses: Path, answers: Path, system: str | None, asterisk: str, out: Path, store: ObjectStore | None
 ) -> None:
     """Read every strict failure again after the fixed rewrite (audit_v2)."""
-    from samequantity.domain.rewriting import AUDIT_VERSION, AsteriskBetweenDigits
+    from samequantity.stages.questions import ANSWER_COLUMNS, RESPONSE_COLUMNS, VIEW_COLUMNS
 
-    asked, answered, judged = _views(views), _responses(responses), _answers(answers)
+    asked = TableInput(path=views, columns=VIEW_COLUMNS)
+    answered = TableInput(path=responses, columns=RESPONSE_COLUMNS)
+    judged = TableInput(path=answers, columns=ANSWER_COLUMNS)
     name = system or responses.stem
     job = Job(
         stage=STAGES["audit"],
@@ -86,28 +92,3 @@ def audit(
         return {f"audits{out.suffix}": audited}
 
     run(job, compute)
-
-
-def _views(path: Path) -> TableInput:
-    import polars as pl
-
-    from samequantity.stages.questions import VIEW_COLUMNS
-
-    return TableInput(path=path, columns=dict.fromkeys(VIEW_COLUMNS, pl.String()))
-
-
-def _responses(path: Path) -> TableInput:
-    import polars as pl
-
-    from samequantity.stages.questions import RESPONSE_COLUMNS
-
-    return TableInput(path=path, columns=dict.fromkeys(RESPONSE_COLUMNS, pl.String()))
-
-
-def _answers(path: Path) -> TableInput:
-    import polars as pl
-
-    from samequantity.stages.questions import ANSWER_COLUMNS
-
-    columns: dict[str, pl.DataType] = dict.fromkeys(ANSWER_COLUMNS, pl.String())
-    return TableInput(path=path, columns={**columns, "final_lines": pl.Int64()})

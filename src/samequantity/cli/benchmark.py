@@ -97,7 +97,7 @@ def render(
         from samequantity.domain.wording import Wording
         from samequantity.stages.render import render as stage
 
-        plan, skeletons = (Benchmark.from_config(config.content), Wording.from_config(words.content))
+        plan, skeletons = Benchmark.from_config(config.content), Wording.from_config(words.content)
         return _products(job, stage(table.frame, plan, skeletons))
 
     run(job, compute)

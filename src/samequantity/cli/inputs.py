@@ -1,20 +1,18 @@
 """What a command reads: tables and configuration files, each with the digest under which it enters a stage's key."""
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from samequantity.cli.logs import log
 from samequantity.errors import SettingsError
 from samequantity.store.digests import json_digest
 from samequantity.store.study import Made, vouched
 
 if TYPE_CHECKING:
     import polars as pl
-
-log = logging.getLogger("samequantity")
 
 
 @dataclass(frozen=True, kw_only=True)  # no slots: a table is read once, at the first question
@@ -78,13 +76,15 @@ Input = TableInput | ConfigInput
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """A YAML file that holds a mapping; SettingsError names the file and the line."""
+    """A YAML file that holds a mapping, no key twice; SettingsError names the file and the line."""
     import yaml
+
+    from samequantity.models.closed import load_yaml
 
     if not path.exists():
         raise SettingsError(f"{path}: no such file")
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = load_yaml(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
         raise SettingsError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     except (UnicodeDecodeError, RecursionError) as error:

@@ -64,14 +64,16 @@ class _Counts:
         return self._clock() - self._started
 
     @property
-    def rate(self) -> float:
+    def rate(self) -> str:
         """Tokens a second, those of prompts included."""
-        return self.tokens / self.seconds if self.seconds > 0 else 0.0
+        return f"{self.tokens / self.seconds if self.seconds > 0 else 0:.0f} tokens/s"
 
     @property
-    def left(self) -> float | None:
-        """Seconds to go at the pace of the answers so far; None before the first."""
-        return self.seconds / self.asked * (self.total - self.done) if self.asked else None
+    def pace(self) -> str:
+        """The rate and, once the model has answered, the time left at the pace of its answers so far."""
+        if not self.asked:
+            return self.rate
+        return f"{self.rate}, {_clock_time(self.seconds / self.asked * (self.total - self.done))} left"
 
 
 class LineProgress:
@@ -95,15 +97,13 @@ class LineProgress:
         self._counts.add(completion)
         if self._clock() - self._last >= LINE_SECONDS:
             self._last = self._clock()
-            left = f", {_clock_time(self._counts.left)} left" if self._counts.left is not None else ""
-            self._write(f"{self._counts.done}/{self._counts.total}, {self._counts.rate:.0f} tokens/s{left}")
+            self._write(f"{self._counts.done}/{self._counts.total}, {self._counts.pace}")
 
     def finish(self) -> None:
         """See `Progress`."""
         counts = self._counts
         self._write(
-            f"{counts.done}/{counts.total}, {counts.asked} asked in {_clock_time(counts.seconds)},"
-            f" {counts.rate:.0f} tokens/s"
+            f"{counts.done}/{counts.total}, {counts.asked} asked in {_clock_time(counts.seconds)}, {counts.rate}"
         )
 
     def _write(self, text: str) -> None:
@@ -136,8 +136,7 @@ class BarProgress:
     def answered(self, completion: Completion) -> None:
         """See `Progress`."""
         self._counts.add(completion)
-        left = f", {_clock_time(self._counts.left)} left" if self._counts.left is not None else ""
-        self._bar.set_postfix_str(f"{self._counts.rate:.0f} tokens/s{left}", refresh=False)
+        self._bar.set_postfix_str(self._counts.pace, refresh=False)
         self._bar.update()
 
     def finish(self) -> None:
@@ -146,8 +145,8 @@ class BarProgress:
             self._bar.close()
 
 
-def _clock_time(seconds: float | None) -> str:
+def _clock_time(seconds: float) -> str:
     """Seconds as m:ss or h:mm:ss."""
-    minutes, rest = divmod(round(seconds or 0), 60)
+    minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

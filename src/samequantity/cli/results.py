@@ -1,8 +1,8 @@
 """Commands score, bootstrap, collect, tables and figures: from verdicts to what a reader sees."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,7 +11,6 @@ from samequantity.cli.options import FILE, Command, out, out_folder, store, tabl
 from samequantity.cli.running import Job, run
 from samequantity.errors import TableError
 from samequantity.registry import STAGES
-from samequantity.store.manifests import SUFFIX
 from samequantity.store.objects import ObjectStore
 from samequantity.store.tables import SYSTEM
 
@@ -175,18 +174,9 @@ def _bundle(
         "scores": TableInput(path=scores, columns=score.SCHEMA),
         "intervals": TableInput(path=intervals, columns=bootstrap.SCHEMA),
     }
-    settings: dict[str, Any] = {"systems": list(systems)}
-    job = Job(
-        stage=STAGES[name],
-        inputs=inputs,
-        settings=settings,
-        folder=folder,
-        manifest=folder / f"{name}{SUFFIX}",
-        store=store,
-    )
+    job = Job(stage=STAGES[name], inputs=inputs, settings={"systems": list(systems)}, folder=folder, store=store)
 
-    def compute() -> "dict[str, pl.DataFrame | bytes]":
-        made = stage(inputs["scores"].frame, inputs["intervals"].frame, systems=list(systems) or None)
-        return dict(made)
+    def compute() -> "Mapping[str, pl.DataFrame | bytes]":
+        return stage(inputs["scores"].frame, inputs["intervals"].frame, systems=list(systems) or None)
 
     run(job, compute)

@@ -1,7 +1,6 @@
 """Runs one stage: key, store, computation, outputs with their manifest, and the record of the run."""
 
 import json
-import logging
 import platform
 import socket
 import time
@@ -13,16 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from samequantity.cli.inputs import Input
+from samequantity.cli.logs import log
 from samequantity.registry import Stage
 from samequantity.store.digests import content_digest, file_digest, schema_of
 from samequantity.store.files import write_whole
-from samequantity.store.manifests import SUFFIX, Manifest, Output, Recipe
+from samequantity.store.manifests import RUN_SUFFIX, SUFFIX, Manifest, Output, Recipe
 from samequantity.store.objects import ObjectStore
 
 if TYPE_CHECKING:
     import polars as pl
-
-log = logging.getLogger("samequantity")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +28,7 @@ class Job:
     """One run of a stage: what it reads, its settings, and where its outputs go.
 
     Either `outputs` says where each output goes (role → path) and the first one names the manifest, or `folder` takes
-    whatever files the stage makes, by their roles, and `manifest` is given.
+    whatever files the stage makes, by their roles, and a manifest named after the stage.
     """
 
     stage: Stage
@@ -38,13 +36,14 @@ class Job:
     settings: Mapping[str, Any]
     outputs: Mapping[str, Path] = field(default_factory=dict)
     folder: Path | None = None
-    manifest: Path | None = None
     store: ObjectStore | None = None
 
     @property
     def manifest_path(self) -> Path:
         """Where the job's manifest goes."""
-        return self.manifest or next(iter(self.outputs.values())).with_suffix(SUFFIX)
+        if self.folder is not None:
+            return self.folder / f"{self.stage.name}{SUFFIX}"
+        return next(iter(self.outputs.values())).with_suffix(SUFFIX)
 
     def paths(self, roles: Iterable[str]) -> dict[str, Path]:
         """Where the outputs of these roles go."""
@@ -114,7 +113,7 @@ def finish(job: Job, manifest: Manifest, *, started: datetime, seconds: float, f
         "python": platform.python_version(),
         **facts,
     }
-    run_path = job.manifest_path.with_name(job.manifest_path.name.removesuffix(SUFFIX) + ".run.json")
+    run_path = job.manifest_path.with_name(job.manifest_path.name.removesuffix(SUFFIX) + RUN_SUFFIX)
     write_whole(run_path, (json.dumps(record, indent=1) + "\n").encode())
     how = "taken from the store" if from_store else f"computed in {seconds:.1f} s"
     what = job.folder or next(iter(job.outputs.values()))

@@ -6,8 +6,9 @@ import click
 
 from samequantity.cli.options import FOLDER
 from samequantity.errors import SettingsError
-from samequantity.store.manifests import SUFFIX, Manifest
+from samequantity.store.manifests import SUFFIX
 from samequantity.store.objects import ObjectStore, StoredObject
+from samequantity.store.study import read_manifest
 
 _root = click.option(
     "--store", "root", type=FOLDER, default=Path("results/store"), show_default=True, help="The object store."
@@ -81,4 +82,4 @@ def _reachable(results: tuple[Path, ...]) -> set[str]:
     """The keys of all manifests of all studies."""
     if absent := [folder for folder in results if not folder.is_dir()]:
         raise SettingsError(f"{absent[0]}: no such folder of studies; name yours with --results")
-    return {Manifest.read(path).key for folder in results for path in folder.glob(f"*/**/*{SUFFIX}")}
+    return {read_manifest(path).key for folder in results for path in folder.glob(f"*/**/*{SUFFIX}")}

@@ -1,13 +1,12 @@
 """Commands status, verify and provenance: is it up to date, is it whole, where does it come from."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from samequantity.errors import IntegrityError, SettingsError
 from samequantity.registry import STAGES
-from samequantity.store.study import RESERVED, RESULTS, Made, made_files, study_of, vouched
+from samequantity.store.study import RESERVED, RESULTS, Made, made_by, made_files, manifest_files, study_of, vouched
 
 _studies = click.argument("studies", nargs=-1, type=click.Path(path_type=Path, file_okay=False))
 
@@ -20,14 +19,16 @@ def status(studies: tuple[Path, ...]) -> None:
     Says for each file whether it is up to date, and if not, which module, package or input changed. It does not ask
     Snakemake, so it sees changes that a lost .snakemake folder hides. It hashes no file: see verify.
     """
-    from samequantity.store.upkeep import states
+    from samequantity.store.upkeep import gone, states, unvouched
 
     for folder in _folders(studies):
-        found = list(states(made_files(folder), STAGES))
-        stale = [state for state in found if state.reasons]
-        for state in stale:
-            click.echo(f"{state.made.path}: {'; '.join(state.reasons)}")
-        click.echo(f"{folder}: {len(found) - len(stale)} of {len(found)} files up to date")
+        made = list(made_files(folder))
+        found = list(states(made, STAGES))
+        stale = [f"{state.made.path}: {'; '.join(state.reasons)}" for state in found if state.reasons]
+        lost = [f"{path}: missing with its manifest" for path in gone(folder)] + list(unvouched(folder, made))
+        for line in [*stale, *lost]:
+            click.echo(line)
+        click.echo(f"{folder}: {len(found) - len(stale)} of {len(found) + len(lost)} files up to date")
 
 
 @click.command()
@@ -38,11 +39,10 @@ def verify(paths: tuple[Path, ...]) -> None:
 
     checked, damaged = 0, []
     for path in paths or _folders(()):
-        files = list(_files(path))
-        damaged += [reason for file in files if (reason := damage(file))]
-        strays = list(unvouched(path, files)) if path.is_dir() else []
-        damaged += strays
-        checked += len(files) + len(strays)
+        files, unreadable = _files(path)
+        strays = [reason for reason in unvouched(path, files) if not reason.startswith(tuple(unreadable))]
+        damaged += [*(reason for file in files if (reason := damage(file))), *unreadable.values(), *strays]
+        checked += len(files) + len(unreadable) + len(strays)
     if damaged:
         raise IntegrityError("\n".join([*damaged, f"{len(damaged)} of {checked} files are damaged."]))
     click.echo(f"{checked} files are what their manifests say.")
@@ -97,11 +97,18 @@ def _folders(studies: tuple[Path, ...]) -> list[Path]:
     return [folder for folder in folders if folder.name not in RESERVED]
 
 
-def _files(path: Path) -> Iterator[Made]:
-    if path.is_dir():
-        yield from made_files(path)
-    else:
+def _files(path: Path) -> tuple[list[Made], dict[str, str]]:
+    """The files at a path that manifests vouch for, and what is wrong with each manifest that cannot be read."""
+    if not path.is_dir():
         made = vouched(path)
         if made is None:
             raise IntegrityError(f"{path}: no manifest beside it, so there is nothing to check it against")
-        yield made
+        return [made], {}
+    files: list[Made] = []
+    unreadable = {}
+    for found in manifest_files(path):
+        try:
+            files += made_by(found)
+        except IntegrityError as error:
+            unreadable[str(found)] = str(error)
+    return files, unreadable

@@ -84,7 +84,7 @@ class Multiply:
 
     def evaluate(self, parameters: Parameters) -> Quantity:
         """The exact product; DimensionError unless `times` is a bare integer."""
-        times, quantity = (self.times.evaluate(parameters), self.quantity.evaluate(parameters))
+        times, quantity = self.times.evaluate(parameters), self.quantity.evaluate(parameters)
         if times.unit != DIMENSIONLESS or times.value.denominator != 1:
             raise DimensionError(f"{self}: {times.value} {times.unit} is not an integer multiplier")
         return Quantity(value=times.value * quantity.value, unit=quantity.unit)
@@ -102,7 +102,7 @@ class Take:
 
     def evaluate(self, parameters: Parameters) -> Quantity:
         """The exact part; DimensionError unless the fraction is a bare number between 0 and 1."""
-        fraction, quantity = (self.fraction.evaluate(parameters), self.quantity.evaluate(parameters))
+        fraction, quantity = self.fraction.evaluate(parameters), self.quantity.evaluate(parameters)
         if fraction.unit != DIMENSIONLESS or not 0 < fraction.value < 1:
             raise DimensionError(f"{self}: {fraction.value} {fraction.unit} is not a fraction of a whole")
         return Quantity(value=fraction.value * quantity.value, unit=quantity.unit)
@@ -120,7 +120,7 @@ class Divide:
 
     def evaluate(self, parameters: Parameters) -> Quantity:
         """The exact speed; DimensionError for other dimensions."""
-        length, duration = (self.length.evaluate(parameters), self.duration.evaluate(parameters))
+        length, duration = self.length.evaluate(parameters), self.duration.evaluate(parameters)
         if length.unit.dimension is not Dimension.LENGTH or duration.unit.dimension is not Dimension.DURATION:
             raise DimensionError(f"{self}: {length.unit} over {duration.unit} is not a speed")
         return Quantity(value=length.to(KILOMETERS).value / duration.to(HOURS).value, unit=KM_PER_HOUR)

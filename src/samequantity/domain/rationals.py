@@ -64,7 +64,7 @@ def as_words(value: Fraction) -> str:
     return _WORDS[value.numerator]
 
 
-def power_of_ten_between(value: Fraction, wanted: Fraction, limit: int = 15) -> int | None:
+def power_of_ten_between(value: Fraction, wanted: Fraction, limit: int) -> int | None:
     """The integer k, 0 < |k| ≤ `limit`, with value × 10^k = wanted exactly; None when there is none."""
     if 0 in (value, wanted) or value == wanted:
         return None

@@ -20,6 +20,8 @@ class _UniqueKeyLoader(yaml.SafeLoader):
         seen: set[object] = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, Hashable):
+                break  # a list or a mapping for a key, which the loader itself refuses
             if key in seen:
                 raise yaml.constructor.ConstructorError(
                     problem=f"the key {key!r} stands twice", problem_mark=key_node.start_mark
@@ -28,17 +30,22 @@ class _UniqueKeyLoader(yaml.SafeLoader):
         return super().construct_mapping(node, deep=deep)
 
 
+def load_yaml(content: str) -> object:
+    """What a YAML text says; YAMLError when it is none, or repeats a key."""
+    loader = _UniqueKeyLoader(content)
+    try:
+        return cast("object", loader.get_single_data())
+    finally:
+        loader.dispose()
+
+
 def read_yaml(path: Path) -> object:
     """The content of a YAML file.
 
     Raises SettingsError when the file is missing, not readable, not YAML, or repeats a key.
     """
     try:
-        loader = _UniqueKeyLoader(path.read_text(encoding="utf-8"))
-        try:
-            return cast("object", loader.get_single_data())
-        finally:
-            loader.dispose()
+        return load_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read ({error.strerror}). Give the path of the file.") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -5,11 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from samequantity.errors import IntegrityError, ModelError
+from samequantity.models.opening import open_source
 from samequantity.models.pins import MODELS_FOLDER, FilePin, ModelName, ModelPin, Sha256
 from samequantity.models.progress import Reporter
-from samequantity.models.receipts import FileReceipt, Receipt, write_atomically
-from samequantity.models.sources import Obtained, SourceKind, SourceUnavailable, open_source, sha256_of, sync_folder
+from samequantity.models.receipts import FileReceipt, Receipt
+from samequantity.models.sources import Obtained, SourceKind, SourceUnavailable
 from samequantity.models.workspace import workspace
+from samequantity.store.digests import file_digest
+from samequantity.store.files import sync, write_whole
 
 
 def fetch(pin: ModelPin, folder: Path, *, reporter: Reporter) -> Receipt:
@@ -42,7 +45,7 @@ def verify_file(path: Path, file: FilePin, *, model: ModelName) -> FileReceipt:
     which file, which digest was wanted and found, and the command that gets the right one.
     """
     try:
-        found, size = sha256_of(path), path.stat().st_size
+        found, size = Sha256(file_digest(path)), path.stat().st_size
     except OSError as error:
         raise ModelError(
             f"{path}: the model file cannot be read ({error.strerror}). Get it: {_fetch_command(path, model)}"
@@ -130,13 +133,13 @@ class _Fetch:
                 f"or correct the pin there."
             )
         if wanted is None:
-            write_atomically(_record_of(path), f"{obtained.sha256}  {file.name}\n")
+            write_whole(_record_of(path), f"{obtained.sha256}  {file.name}\n".encode())
             self.reporter.line(
                 f"{file.name}: no digest is pinned; SHA-256 {obtained.sha256} ({obtained.size} bytes) is recorded "
                 f"beside it and nothing else is accepted from now on."
             )
         obtained.path.replace(path)
-        sync_folder(path.parent)
+        sync(path.parent)
         self.reporter.line(
             f"{file.name}: {obtained.size / 1e6:.0f} MB from {obtained.origin}, SHA-256 {obtained.sha256}"
         )

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from samequantity.errors import IntegrityError
-from samequantity.models.pins import FilePin, HubPin
+from samequantity.models.pins import FilePin, HubPin, Sha256
 from samequantity.models.progress import Meter, Reporter
 from samequantity.models.sources import (
     SECONDS_TO_REACH,
@@ -26,8 +26,8 @@ from samequantity.models.sources import (
     SourceUnavailable,
     link,
     require_space,
-    sha256_of,
 )
+from samequantity.store.digests import file_digest
 
 if TYPE_CHECKING:
     from huggingface_hub import HfFileMetadata
@@ -68,7 +68,7 @@ class Hub:
         require_space(workspace, max(0, (size or 0) - _size(partial)))
         with reporter.meter(file.name, size) as meter:
             self._download(partial, size, meter)
-        return Obtained(path=partial, size=_size(partial), sha256=sha256_of(partial), origin=self.describe())
+        return Obtained(path=partial, size=_size(partial), sha256=Sha256(file_digest(partial)), origin=self.describe())
 
     def _look(self) -> "HfFileMetadata":
         """What the hub says about the file; SourceUnavailable when it says nothing in time."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from samequantity.models.opening import open_source
 from samequantity.models.pins import ModelName, ModelPin, Sha256
-from samequantity.models.sources import open_source
 
 
 class Presence(StrEnum):

@@ -43,7 +43,7 @@ class PackageIndex:
         return SourceKind.PACKAGES
 
     def describe(self) -> str:
-        first, last = (self.pin.packages[0].requirement, self.pin.packages[-1].requirement)
+        first, last = self.pin.packages[0].requirement, self.pin.packages[-1].requirement
         names = first if first == last else f"{first} to {last}"
         return f"the package index ({names})"
 

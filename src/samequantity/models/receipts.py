@@ -2,14 +2,13 @@
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from samequantity.errors import IntegrityError
 from samequantity.models.pins import ModelName, Sha256
+from samequantity.store.files import write_whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +43,7 @@ class Receipt:
 
 def write_receipt(receipt: Receipt, path: Path) -> None:
     """Write the receipt so that a reader sees the old file or the new one, and nothing in between."""
-    write_atomically(path, receipt.to_json())
+    write_whole(path, receipt.to_json().encode())
 
 
 def read_receipt(path: Path) -> Receipt:
@@ -60,22 +59,6 @@ def read_receipt(path: Path) -> Receipt:
             f"{path}: not a receipt of a fetched model ({type(error).__name__}: {error}). "
             f"Delete it and run `samequantity models fetch` again."
         ) from error
-
-
-def write_atomically(path: Path, content: str) -> None:
-    """Write a small text file under a temporary name, sync it, and rename it into place."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            out.write(content)
-            out.flush()
-            os.fsync(out.fileno())
-        # mkstemp makes a file for its owner alone; a model folder is often a group's.
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
 
 
 def _file(value: Mapping[str, object]) -> FileReceipt:

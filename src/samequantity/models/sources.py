@@ -1,20 +1,19 @@
-"""Where a model file can come from: a local path here, the model hub and the package index in modules beside.
+"""Where a model file can come from: what all sources are, and the local path; the others are in modules beside.
 
 A source leaves the file in the workspace that it is given, under any name, and says what it is; whether that is the
 wanted file is decided by the caller, once, for all sources.
 """
 
-import hashlib
-import os
 import shutil
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol, assert_never
+from typing import Protocol
 
 from samequantity.errors import ModelError
-from samequantity.models.pins import FilePin, HubPin, PackagesPin, PathPin, Sha256, SourcePin
+from samequantity.models.pins import FilePin, Sha256
 from samequantity.models.progress import Reporter
+from samequantity.store.digests import file_digest
 
 SECONDS_TO_REACH = 4.8
 """How long a source may take to show that it is there: with what is around it, 5 s at most."""
@@ -69,27 +68,6 @@ class Source(Protocol):
         """
 
 
-def open_source(pin: SourcePin) -> Source | None:
-    """The source of a pin, or None for a local path that is not set."""
-    match pin:
-        case PathPin(path=None):
-            return None
-        case PathPin(path=Path() as path):
-            return LocalPath(path=path)
-        case HubPin():
-            from samequantity.models.hub import Hub
-
-            return Hub(pin=pin)
-        case PackagesPin():
-            from samequantity.models.packages import PackageIndex
-
-            return PackageIndex(pin=pin)
-        case PathPin():
-            raise TypeError(f"{pin} holds no path")
-        case _:
-            assert_never(pin)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalPath:
     """A file that is on this machine already."""
@@ -124,17 +102,11 @@ def link(target: Path, workspace: Path) -> Obtained:
     name = workspace / "link"
     name.unlink(missing_ok=True)
     try:
-        digest = sha256_of(target)
+        digest = Sha256(file_digest(target))
         name.symlink_to(target.absolute())
     except OSError as error:
         raise SourceUnavailable(f"{target}: {error.strerror}") from error
     return Obtained(path=name, size=target.stat().st_size, sha256=digest, origin=str(target))
-
-
-def sha256_of(path: Path) -> Sha256:
-    """The SHA-256 of a whole file, read in pieces."""
-    with path.open("rb") as file:
-        return Sha256(hashlib.file_digest(file, "sha256").hexdigest())
 
 
 def require_space(workspace: Path, needed: int) -> None:
@@ -148,12 +120,3 @@ def require_space(workspace: Path, needed: int) -> None:
             f"{workspace.parent}: {needed / 1e9:.2f} GB are needed there and {free / 1e9:.2f} GB are free. "
             f"Make room, or choose a models folder on another disk."
         )
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a rename in the folder outlast a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

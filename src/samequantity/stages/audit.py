@@ -6,16 +6,8 @@ from samequantity.domain.rewriting import AsteriskBetweenDigits, Audited
 from samequantity.domain.rewriting import audit as audit_text
 from samequantity.domain.verdicts import Status
 from samequantity.errors import TableError
-from samequantity.stages.questions import (
-    ANSWER_COLUMNS,
-    RESPONSE_COLUMNS,
-    counted,
-    known,
-    named,
-    questions,
-    some,
-    with_system,
-)
+from samequantity.stages.messages import counted, some
+from samequantity.stages.questions import ANSWER_COLUMNS, RESPONSE_COLUMNS, known, named, questions, with_system
 
 SCHEMA = pl.Schema(
     {

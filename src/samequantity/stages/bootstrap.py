@@ -1,4 +1,4 @@
-"""Intervals of one system: base-clustered bootstrap for the gaps, Wilson for the rates (PROTOCOL, section 6).
+"""Stage bootstrap: intervals of one system, base-clustered draws for gaps, Wilson for rates (PROTOCOL, section 6).
 
 A draw resamples all bases of the study, unstratified, and takes all views of a base along. Bases with the same
 template and the same outcomes in both layers are one *pattern*, so that a draw is one multinomial over the sorted
@@ -151,13 +151,8 @@ def _percentiles(numerators: "NDArray[np.float64]", denominators: "NDArray[np.fl
 def _row(
     tally: Tally, interval: Interval | None, method: Method, draws: int | None, dropped_draws: int | None
 ) -> dict[str, object]:
-    ratio = tally.ratio
     return {
-        "layer": ratio.layer.value,
-        "measure": ratio.measure.value,
-        "family": None if ratio.family is None else ratio.family.value,
-        "template": tally.template,
-        "estimate": None if tally.estimate is None else str(tally.estimate),
+        **tally.columns(),
         "low": None if interval is None else interval.low,
         "high": None if interval is None else interval.high,
         "draws": draws,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from samequantity.errors import TableError
-from samequantity.stages.questions import counted, some
+from samequantity.stages.messages import counted, some
 
 
 def collect(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
@@ -25,7 +25,7 @@ def merge(parts: Sequence[pl.DataFrame], views: pl.DataFrame) -> pl.DataFrame:
     merged = _stacked(parts).sort("order")
     expected, answered = views["view_id"].to_list(), merged["view_id"].to_list()
     if expected != answered:
-        missing, extra = (sorted(set(expected) - set(answered)), sorted(set(answered) - set(expected)))
+        missing, extra = sorted(set(expected) - set(answered)), sorted(set(answered) - set(expected))
         twice = sorted(view for view, times in Counter(answered).items() if times > 1)
         raise TableError(
             f"the shards do not make up the views: {counted(missing, 'view')} missing ({some(missing) or '-'}),"

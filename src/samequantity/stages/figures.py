@@ -1,4 +1,4 @@
-"""The main figure: correctness by family and system, strict and audited side by side, as SVG and PNG.
+"""Stage figures: correctness by family and system, strict and audited side by side, as SVG and PNG.
 
 The bytes depend on the results and on matplotlib's version alone: no date, a fixed salt for the SVG's identifiers,
 matplotlib's own style and bundled DejaVu font whatever the user's settings. Text in the SVG is drawn as paths, so that

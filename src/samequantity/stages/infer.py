@@ -1,4 +1,4 @@
-"""Asks a model every view and gathers the responses: views in, responses out, nothing asked twice."""
+"""Stage infer: a model is asked every view, and nothing twice; views in, responses out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

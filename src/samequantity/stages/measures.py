@@ -161,6 +161,16 @@ class Tally:
         """The exact ratio, None over an empty denominator."""
         return Fraction(self.numerator, self.denominator) if self.denominator else None
 
+    def columns(self) -> dict[str, object]:
+        """What scores and intervals have in common: layer, measure, family, template, and the estimate as text."""
+        return {
+            "layer": self.ratio.layer.value,
+            "measure": self.ratio.measure.value,
+            "family": None if self.ratio.family is None else self.ratio.family.value,
+            "template": self.template,
+            "estimate": None if self.estimate is None else str(self.estimate),
+        }
+
 
 def tallies(bases: pl.DataFrame, measured: Sequence[Ratio]) -> list[Tally]:
     """Count each ratio over the profiles, in the order given: pooled, then by template, sorted by name.

@@ -12,6 +12,7 @@ import polars as pl
 from samequantity.domain.verdicts import Layer, Status
 from samequantity.domain.views import Family
 from samequantity.errors import TableError
+from samequantity.stages.messages import some
 
 SCHEMA = pl.Schema(
     {
@@ -35,9 +36,6 @@ SCHEMA = pl.Schema(
 VIEW_COLUMNS = ("view_id", "base_id", "template", "family")
 ANSWER_COLUMNS = ("system", "view_id", "status", "value", "final_lines")
 AUDIT_COLUMNS = ("system", "view_id", "status", "value", "recovered", "rewrites", "magnitude_k")
-
-EXAMPLES = 5
-"""How many rows an error names at most; the count beside them is always whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +90,7 @@ def _checked_views(views: pl.DataFrame) -> pl.DataFrame:
     known = pl.col("family").is_in(list(Family)).fill_null(False)
     named = (pl.col("view_id") == pl.format("{}/{}", "base_id", "family")).fill_null(False)
     _refuse(asked.filter(~known | ~named)["view_id"], "views", "are not named <base_id>/<family>", cure)
-    split = asked.group_by("base_id").agg(pl.col("template").n_unique(), (pl.col("family") == "canonical").any())
+    split = asked.group_by("base_id").agg(pl.col("template").n_unique(), (pl.col("family") == Family.CANONICAL).any())
     _refuse(split.filter(pl.col("template") != 1)["base_id"], "views", "belong to several templates", cure, "bases")
     _refuse(split.filter(~pl.col("family"))["base_id"], "views", "have no canonical view", cure, "bases")
     return asked
@@ -174,9 +172,8 @@ def _refuse(ids: pl.Series, where: str, what: str, cure: str, kind: str = "views
     """Raise a TableError that counts and names the offending rows, if there are any."""
     if ids.is_empty():
         return
-    examples = ids.sort().head(EXAMPLES).to_list()
-    more = " …" if len(ids) > EXAMPLES else ""
-    raise TableError(f"{where}: {len(ids)} {kind} {what}: {_listed(examples)}{more}. {cure}")
+    examples = some([str(found) for found in ids.sort()])
+    raise TableError(f"{where}: {len(ids)} {kind} {what}: {examples}. {cure}")
 
 
 def _listed(names: Iterable[object]) -> str:

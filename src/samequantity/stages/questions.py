@@ -9,14 +9,16 @@ import polars as pl
 from samequantity.domain.answers import Question
 from samequantity.domain.units import UnknownUnitError, unit_named
 from samequantity.errors import TableError
+from samequantity.stages.messages import counted, some
 
-VIEW_COLUMNS = ("view_id", "dimension", "canonical_unit", "expected")
-RESPONSE_COLUMNS = ("view_id", "text", "finish_reason")
-ANSWER_COLUMNS = ("view_id", "status", "value", "final_lines")
+VIEW_COLUMNS = pl.Schema(dict.fromkeys(("view_id", "dimension", "canonical_unit", "expected"), pl.String()))
+RESPONSE_COLUMNS = pl.Schema(dict.fromkeys(("view_id", "text", "finish_reason"), pl.String()))
+ANSWER_COLUMNS = pl.Schema(
+    {"view_id": pl.String(), "status": pl.String(), "value": pl.String(), "final_lines": pl.Int64()}
+)
 
 # As Python prints a Fraction, lowest terms or not; the bound is far above any answer and below what int() refuses.
 _RATIONAL = re.compile(r"-?[0-9]{1,2000}(?:/(?!0+\Z)[0-9]{1,2000})?")
-_EXAMPLES = 5
 
 
 def questions(views: pl.DataFrame) -> dict[str, Question]:
@@ -25,7 +27,7 @@ def questions(views: pl.DataFrame) -> dict[str, Question]:
     repeated = views.filter(pl.col("view_id").is_duplicated())["view_id"].unique(maintain_order=True).to_list()
     if repeated:
         raise TableError(f"views: {counted(repeated, 'view')} more than once: {some(repeated)}")
-    rows = views.select(VIEW_COLUMNS).iter_rows()
+    rows = views.select(*VIEW_COLUMNS).iter_rows()
     return {view: _question(view, dimension, unit, expected) for view, dimension, unit, expected in rows}
 
 
@@ -46,16 +48,6 @@ def known(rows: pl.DataFrame, asked: Mapping[str, Question], table: str) -> None
 def with_system(table: pl.DataFrame, system: str) -> pl.DataFrame:
     """The table itself, or with a `system` column of this name where it has none (someone else's responses)."""
     return table if "system" in table.columns else table.with_columns(system=pl.lit(system, pl.String))
-
-
-def counted(items: list[str], noun: str) -> str:
-    """`1 view`, `3 views`."""
-    return f"{len(items)} {noun}{'' if len(items) == 1 else 's'}"
-
-
-def some(items: list[str]) -> str:
-    """The first few, for a message."""
-    return ", ".join(items[:_EXAMPLES]) + (", …" if len(items) > _EXAMPLES else "")
 
 
 def _question(view: str, dimension: str, unit_name: str, expected: str) -> Question:

@@ -1,4 +1,4 @@
-"""Scores: every count, rate, gap and test of one system, exact (PROTOCOL, section 6)."""
+"""Stage score: every count, rate, gap and test of one system, exact (PROTOCOL, section 6)."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -128,15 +128,10 @@ def _exceeds_threshold(gap: Tally) -> bool:
 
 
 def _row(tally: Tally, test: Test) -> dict[str, object]:
-    ratio = tally.ratio
     return {
-        "layer": ratio.layer.value,
-        "measure": ratio.measure.value,
-        "family": None if ratio.family is None else ratio.family.value,
-        "template": tally.template,
+        **tally.columns(),
         "numerator": tally.numerator,
         "denominator": tally.denominator,
-        "estimate": None if tally.estimate is None else str(tally.estimate),
         "absent": NO_VIEW if tally.denominator == 0 else None,
         **tally.pairs,
         **asdict(test),

@@ -1,4 +1,4 @@
-"""The tables of a study as CSV and Markdown, from the scores and intervals of its systems."""
+"""Stage tables: a study's tables as CSV and Markdown, from the scores and intervals of its systems."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from samequantity.errors import TableError
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def canonical_json(value: object) -> bytes:
-    """JSON with sorted keys, no blanks and no floats' surprises: equal values give equal bytes."""
+    """JSON with sorted keys, no blanks, no NaN, in ASCII: equal values give equal bytes.
+
+    ASCII keeps half of a surrogate pair writable, and U+2028 ends no line for other tools.
+    """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode()
 
 
@@ -45,7 +48,7 @@ def content_digest(frame: "pl.DataFrame") -> str:
     table = _arrow(frame)
     digest = hashlib.sha256(canonical_json([[field.name, str(field.type)] for field in table.schema]))
     for field, column in zip(table.schema, table.columns, strict=True):
-        _feed(digest, _contiguous(column), field.name)
+        _feed(digest, column.combine_chunks(), field.name)
     return digest.hexdigest()
 
 
@@ -71,13 +74,7 @@ def _plain(kind: "pa.DataType") -> "pa.DataType":
     return kind
 
 
-def _contiguous(column: "pa.ChunkedArray") -> "pa.Array":
-    import pyarrow as pa
-
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
-
-
-def _feed(digest: "HASH", array: Any, name: str) -> None:
+def _feed(digest: "HASH", array: "pa.Array", name: str) -> None:
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -10,7 +10,6 @@ written, under a lock that the kernel releases when its holder dies.
 
 import errno
 import fcntl
-import hashlib
 import json
 import os
 import socket
@@ -25,6 +24,7 @@ from typing import Self
 
 from samequantity.domain.exchange import Completion, FinishReason
 from samequantity.errors import JournalError
+from samequantity.store.digests import canonical_json, json_digest
 
 RETRY_SECONDS = 0.2
 
@@ -123,16 +123,11 @@ class Journal:
 
 def _line(request: str, response: Completion) -> bytes:
     record: dict[str, object] = {"request": request, "response": asdict(response)}
-    return _json({**record, "check": _check(record)}) + b"\n"
+    return canonical_json({**record, "check": _check(record)}) + b"\n"
 
 
 def _check(record: dict[str, object]) -> str:
-    return hashlib.sha256(_json(record)).hexdigest()[:16]
-
-
-def _json(value: object) -> bytes:
-    # ASCII: a lone surrogate in a text stays writable, and U+2028 ends no line for other tools.
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode()
+    return json_digest(record)[:16]
 
 
 def _read_into(known: dict[str, Completion], path: Path) -> int:

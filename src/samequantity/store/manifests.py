@@ -19,6 +19,7 @@ FORMAT = 1
 """Version of the tables' and manifests' layout; it enters every key."""
 
 SUFFIX = ".manifest.json"
+RUN_SUFFIX = ".run.json"
 STORED_NAME = "manifest.json"
 
 
@@ -80,12 +81,12 @@ class Manifest:
                 raise ValueError(f"format {content['format']}")
             recipe = Recipe(**{name: content[name] for name in ("stage", "sources", "settings", "inputs", "packages")})
             outputs = {role: Output(**output) for role, output in content["outputs"].items()}
-            manifest, claimed = (cls(recipe=recipe, outputs=outputs, part=content.get("part")), str(content["key"]))
+            manifest, claimed = cls(recipe=recipe, outputs=outputs, part=content.get("part")), str(content["key"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise IntegrityError(f"{path}: not a manifest of format {FORMAT} ({error!r})") from error
+            raise IntegrityError(f"{path}: not a manifest of format {FORMAT} ({error!r}).") from error
         if claimed != manifest.key:
             raise IntegrityError(
-                f"{path}: its key is {claimed[:12]}…, its content has {manifest.key[:12]}…: it was edited"
+                f"{path}: its key is {claimed[:12]}…, its content has {manifest.key[:12]}…: it was edited."
             )
         return manifest
 
@@ -97,7 +98,7 @@ class Manifest:
         """The output of this role, after its file was found to be the promised one; IntegrityError otherwise."""
         output = self.outputs[role]
         if not path.exists():
-            raise IntegrityError(f"{path}: missing, though its manifest is there")
+            raise IntegrityError(f"{path}: missing, though its manifest is there.")
         found = file_digest(path)
         if found != output.sha256:
             raise IntegrityError(

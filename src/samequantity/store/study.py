@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from samequantity.errors import IntegrityError
-from samequantity.store.manifests import SUFFIX, Manifest, manifest_path, role_of
+from samequantity.store.manifests import RUN_SUFFIX, SUFFIX, Manifest, manifest_path, role_of
+from samequantity.store.tables import PARQUET
 
 RESULTS = "results"
 RESERVED = frozenset({"store", "logs"})
@@ -45,8 +46,8 @@ def vouched(path: Path) -> Made | None:
     IntegrityError, with the command that rebuilds the file, when the bytes differ from the manifest's or when a file
     of a study has no manifest.
     """
-    found = manifest_path(path)
     try:
+        found = manifest_path(path)
         if not found.exists():
             if study_of(path) is None:
                 return None
@@ -70,19 +71,53 @@ def cure(path: Path) -> str:
 
 
 def rebuild_command(path: Path, study: str) -> str:
-    """`snakemake … --forcerun <rule> -- <file>`, with the study's own configuration where it has one."""
+    """`snakemake … --forcerun <rule> -- <target>`, with the study's own configuration where it has one."""
     relative = Path(os.path.relpath(path))
+    rule = _rule(relative)
+    target = Path(*relative.parts[:3]) if rule in _MAKE_FOLDERS else relative
     own = Path("config") / f"{study}.yaml"
     configuration = f" --configfile {own}" if own.exists() else ""
-    return f"snakemake --cores all{configuration} --forcerun {_rule(relative)} -- {relative}"
+    return f"snakemake --cores all{configuration} --forcerun {rule} -- {target}"
+
+
+def read_manifest(path: Path) -> Manifest:
+    """A manifest of a study; IntegrityError, with the command that rebuilds it, when it is damaged."""
+    try:
+        return Manifest.read(path)
+    except IntegrityError as error:
+        study = study_of(path)
+        rebuild = f"Rebuild it: {rebuild_command(path, study)}" if study else "Make it again, or remove it."
+        raise IntegrityError(f"{error}. {rebuild}") from error
 
 
 def made_files(folder: Path) -> Iterator[Made]:
-    """Every file under `folder` that a manifest vouches for, unchecked, by path."""
-    for found in sorted(folder.rglob(f"*{SUFFIX}")):
-        manifest = Manifest.read(found)
-        for role in sorted(manifest.outputs):
-            yield Made(path=_file(found, role, manifest), manifest_path=found, manifest=manifest, role=role)
+    """Every file under `folder` that a manifest vouches for, unchecked, by path.
+
+    IntegrityError, with the command that rebuilds it, for a manifest that cannot be read.
+    """
+    for found in manifest_files(folder):
+        yield from made_by(found)
+
+
+def manifest_files(folder: Path) -> list[Path]:
+    """The manifests under `folder`, by path."""
+    return sorted(folder.rglob(f"*{SUFFIX}"))
+
+
+def made_by(found: Path) -> list[Made]:
+    """The files that one manifest vouches for, unchecked; IntegrityError as `made_files`."""
+    manifest = read_manifest(found)
+    return [
+        Made(path=_file(found, role, manifest), manifest_path=found, manifest=manifest, role=role)
+        for role in sorted(manifest.outputs)
+    ]
+
+
+def needs_manifest(path: Path) -> bool:
+    """Whether a manifest must vouch for a file: a table of a study, and what is in a folder that a rule makes."""
+    if study_of(path) is None or path.name.startswith(".") or path.name.endswith((SUFFIX, RUN_SUFFIX)):
+        return False
+    return path.suffix == PARQUET or _rule(Path(os.path.relpath(path))) in _MAKE_FOLDERS
 
 
 def _file(manifest: Path, role: str, content: Manifest) -> Path:
@@ -92,14 +127,31 @@ def _file(manifest: Path, role: str, content: Manifest) -> Path:
     return named if named.exists() or len(content.outputs) > 1 else own
 
 
-_RULES = {"parts": "infer", "responses": "merge", "answers": "parse", "audits": "audit", "models": "fetch"}
-_RULES |= {"bases": "generate", "views": "render", "base_benchmark": "generate", "views_benchmark": "render"}
-_RULES |= {"tables": "tables", "figures": "figures", "scores": "score", "intervals": "bootstrap"}
+_RULES = {
+    "bases": "generate",
+    "base_benchmark": "generate",
+    "views": "render",
+    "views_benchmark": "render",
+    "models": "fetch",
+    "parts": "infer",
+    "responses": "merge",
+    "answers": "parse",
+    "audits": "audit",
+    "scores": "score",
+    "intervals": "bootstrap",
+    "tables": "tables",
+    "figures": "figures",
+}
+"""The rule that makes what lies at a place of a study."""
+
+_MAKE_FOLDERS = frozenset({"tables", "figures"})
+"""Rules whose output is a folder: Snakemake knows no rule for a file in it."""
 
 
 def _rule(relative: Path) -> str:
-    """The rule that makes a file, from its place: results/<study>/<place>/… or results/<study>/<place>.<suffix>."""
-    parts = relative.parts[2:]
-    if len(parts) == 1 and Path(parts[0]).stem in ("scores", "intervals"):
+    """The rule that makes a file, from its place: results/<study>/<place>/… or results/<study>/<place>.<suffixes>."""
+    first, *rest = relative.parts[2:]
+    place = first.partition(".")[0]
+    if not rest and place in ("scores", "intervals"):
         return "collect"
-    return _RULES.get(Path(parts[0]).stem, "all")
+    return _RULES.get(place, "all")

@@ -8,8 +8,8 @@ from typing import Protocol
 
 from samequantity.errors import IntegrityError
 from samequantity.store.digests import content_digest
-from samequantity.store.manifests import Manifest, manifest_path
-from samequantity.store.study import Made, cure, study_of
+from samequantity.store.manifests import RUN_SUFFIX, Manifest, manifest_path
+from samequantity.store.study import Made, cure, needs_manifest, vouched
 from samequantity.store.tables import PARQUET, read_table
 
 
@@ -88,11 +88,22 @@ def damage(file: Made) -> str | None:
 
 
 def unvouched(folder: Path, made: Iterable[Made]) -> Iterator[str]:
-    """What is wrong with the tables of a study that no manifest speaks of."""
+    """What is wrong with the files of a study that a manifest must speak of and none does."""
     known = {file.path for file in made}
-    for path in sorted(folder.rglob(f"*{PARQUET}")):
-        if path not in known and study_of(path) is not None:
-            yield f"{path}: its manifest {manifest_path(path).name} is missing. {cure(path)}"
+    for path in sorted(folder.rglob("*")):
+        if path not in known and path.is_file() and needs_manifest(path):
+            try:
+                vouched(path)
+            except IntegrityError as error:
+                yield str(error)
+
+
+def gone(folder: Path) -> Iterator[Path]:
+    """Tables of a study that are lost with their manifests, as after a failed job; the record of their run is left."""
+    for run in sorted(folder.rglob(f"*{RUN_SUFFIX}")):
+        table = run.with_name(run.name.removesuffix(RUN_SUFFIX) + PARQUET)
+        if needs_manifest(table) and not table.exists() and not manifest_path(table).exists():
+            yield table
 
 
 def check_rows(file: Made) -> None:

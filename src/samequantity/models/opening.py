@@ -1,0 +1,23 @@
+"""Opens the source that a pin names."""
+
+from typing import assert_never
+
+from samequantity.models.pins import HubPin, PackagesPin, PathPin, SourcePin
+from samequantity.models.sources import LocalPath, Source
+
+
+def open_source(pin: SourcePin) -> Source | None:
+    """The source of a pin, or None for a local path that is not set."""
+    match pin:
+        case PathPin(path=path):
+            return None if path is None else LocalPath(path=path)
+        case HubPin():
+            from samequantity.models.hub import Hub
+
+            return Hub(pin=pin)
+        case PackagesPin():
+            from samequantity.models.packages import PackageIndex
+
+            return PackageIndex(pin=pin)
+        case _:
+            assert_never(pin)
