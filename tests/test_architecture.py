@@ -16,12 +16,15 @@ MODULES = {".".join(path.relative_to(SRC).with_suffix("").parts): path for path 
 ALLOWED = {
     "errors": set(),
     "domain": {"domain", "errors"},
-    "stages": {"stages", "domain", "errors"},
+    "messages": set(),
+    "scoring": {"scoring", "messages", "domain", "errors"},
+    "reporting": {"reporting", "scoring", "domain", "errors"},
+    "stages": {"stages", "scoring", "reporting", "messages", "domain", "errors"},
     "engines": {"engines", "domain", "errors"},
     "store": {"store", "domain", "errors"},
     "models": {"models", "store", "errors"},
     "registry": {"store", "domain", "errors"},
-    "cli": {"cli", "registry", "stages", "engines", "store", "models", "domain", "errors"},
+    "cli": {"cli", "registry", "stages", "scoring", "messages", "engines", "store", "models", "domain", "errors"},
 }
 HEAVY = {
     "polars",

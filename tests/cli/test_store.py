@@ -153,3 +153,19 @@ def test_remove_takes_the_name_of_one_object(name: str) -> None:
 
     assert "names 0 objects" in samequantity("store", "remove", name).message
     assert before == contents("results/store")
+
+
+def test_a_damaged_object_is_found_before_it_is_used() -> None:
+    whole = done("verify", "results/store").out
+    [stored] = [file for file in Path("results/store/parse").glob("*/*.parquet") if file.parent.name == keys()[ANSWERS]]
+    stored.chmod(0o644)
+    stored.write_bytes(stored.read_bytes()[:-1])
+    message = samequantity("verify", "results/store").message
+    cure = re.search(r"samequantity (store remove \S+ --store results/store)$", message, re.MULTILINE)
+
+    assert re.fullmatch(r"[1-9]\d* files are what their manifests say\.\n", whole)
+    assert f"{stored}: its bytes have SHA-256" in message
+    assert cure is not None
+    done(*cure[1].split())
+    done("verify", "results/store")
+    assert "computed" in done(*PARSE).err

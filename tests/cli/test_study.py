@@ -163,6 +163,40 @@ def test_an_edited_manifest_stops_status_too() -> None:
     assert "views.manifest.json: its key is" in samequantity("status").message
 
 
+def test_an_unreadable_manifest_has_a_cure_and_hides_no_other_damage() -> None:
+    manifest = Path("results/tiny/views.manifest.json")
+    manifest.write_bytes(manifest.read_bytes()[:-9])
+    Path("results/tiny/bases.parquet").unlink()
+    message = samequantity("verify").message
+    cure = "Rebuild it: snakemake --cores all --forcerun render -- results/tiny/views.manifest.json"
+
+    assert re.search(rf"{manifest}: not a manifest of format 1 .*\. {cure}", message)
+    assert "results/tiny/bases.parquet: missing, though its manifest is there. Rebuild it: " in message
+    assert re.search(r"^2 of \d+ files are damaged\.$", message, re.MULTILINE)
+    for command in (("status",), ("store", "gc"), ("provenance", ANSWERS)):
+        assert cure in samequantity(*command).message
+
+
+def test_files_that_lost_the_manifest_of_their_folder_are_named() -> None:
+    Path("results/tiny/figures/figures.manifest.json").unlink()
+    missing = "results/tiny/figures/correctness.svg: its manifest correctness.manifest.json is missing"
+
+    assert missing in samequantity("verify").message
+    assert missing in done("status").out
+
+
+def test_a_table_that_a_failed_job_removed_is_not_up_to_date() -> None:
+    """Snakemake removes the outputs of a job that fails, and leaves the record of an earlier run."""
+    Path(ANSWERS).unlink()
+    Path(ANSWERS).with_suffix(".manifest.json").unlink()
+    lost, summary = done("status").out.splitlines()
+    found = re.fullmatch(r"results/tiny: (\d+) of (\d+) files up to date", summary)
+
+    assert lost == f"{ANSWERS}: missing with its manifest"
+    assert found is not None
+    assert int(found[1]) == int(found[2]) - 1
+
+
 def test_provenance_leads_back_to_the_sources() -> None:
     out = done("provenance", "results/tiny/figures/correctness.svg").out
     stages = re.findall(r"^( *)stage (\w+), key ([0-9a-f]{12})…", out, re.MULTILINE)

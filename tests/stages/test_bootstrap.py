@@ -12,7 +12,8 @@ from scipy import stats
 from samequantity.domain.verdicts import Layer
 from samequantity.domain.views import Family
 from samequantity.errors import SettingsError, TableError
-from samequantity.stages.bootstrap import SCHEMA, bootstrap, generator_for
+from samequantity.scoring.columns import INTERVALS as SCHEMA
+from samequantity.stages.bootstrap import bootstrap, generator_for
 from samequantity.stages.score import score
 from studies import OK, UNREAD, Answer, Orbits, pairs, random_orbits, study
 

@@ -11,10 +11,10 @@ from matplotlib.container import BarContainer
 from samequantity.domain.verdicts import Layer
 from samequantity.domain.views import Family
 from samequantity.errors import TableError
+from samequantity.reporting.results import gather
 from samequantity.stages import figures as module
 from samequantity.stages.bootstrap import bootstrap
 from samequantity.stages.figures import LOOKS, figures
-from samequantity.stages.results import gather
 from samequantity.stages.score import score
 from studies import OK, pairs, random_orbits, study
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from samequantity.domain.verdicts import Layer, Status
 from samequantity.domain.views import TRANSFORMATIONS, Family
 from samequantity.errors import TableError
-from samequantity.stages.score import NO_TEST, NO_VIEW, SCHEMA, score
+from samequantity.scoring.columns import SCORES as SCHEMA
+from samequantity.stages.score import NO_TEST, NO_VIEW, score
 from studies import OK, RECOVERED, UNREAD, Answer, Orbits, answer, orbits, pairs, random_orbits, study
 
 pytestmark = pytest.mark.usefixtures("quick_holm")

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from samequantity.domain.views import Family
 from samequantity.errors import TableError
+from samequantity.reporting.tabular import decimal_text, escaped, interval_text, rate_text
 from samequantity.stages.bootstrap import bootstrap
 from samequantity.stages.score import score
 from samequantity.stages.tables import tables
-from samequantity.stages.tabular import decimal_text, escaped, interval_text, rate_text
 from studies import OK, UNREAD, Orbits, pairs, random_orbits, study
 
 pytestmark = pytest.mark.usefixtures("quick_holm")

@@ -16,10 +16,11 @@ SLOW = {"max_tokens": 400, "context": 1024}
 
 
 def flip(path: Path) -> None:
-    """Flip one bit in the middle of a file."""
-    content = bytearray(path.read_bytes())
+    """Flip one bit in the middle of a file, which looks as old as before."""
+    content, written = bytearray(path.read_bytes()), path.stat()
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
+    os.utime(path, ns=(written.st_atime_ns, written.st_mtime_ns))
 
 
 def processes(folder: Path) -> list[int]:
@@ -162,8 +163,38 @@ def test_a_mistyped_engine_setting_is_named_before_anything_is_asked(tmp_path: P
     assert "Traceback" not in failed.output
 
 
+def test_a_job_that_failed_is_made_up_for(project: Project) -> None:
+    """Its output is gone then, but what was made from the old one is there."""
+    project.edit("src/samequantity/stages/parse.py", "value = None if", "value = None if False or")
+    flip(project.path("views.parquet"))
+    assert 0 != project.snakemake().status
+    assert not project.path("answers/tiny.parquet").exists()
+
+    flip(project.path("views.parquet"))
+    again = project.snakemake()
+
+    assert 0 == again.status
+    assert {"parse", "audit", "score", "bootstrap", "tables", "figures"} <= again.jobs()
+    assert "results/test: " in project.run("samequantity", "status").output.splitlines()[0]
+
+
+def test_a_table_that_was_deleted_comes_back(project: Project) -> None:
+    before = project.digests()
+    project.path("responses/tiny.parquet").unlink()
+
+    assert 0 == project.snakemake().status
+    assert before == project.digests()
+
+
+def test_another_studys_table_is_not_made_with_this_ones_settings(project: Project) -> None:
+    refused = project.snakemake("--", "results/other/bases.parquet")
+
+    assert 0 != refused.status
+    assert not (project.folder / "results/other").exists()
+
+
 def test_the_report_is_written_without_network(project: Project) -> None:
-    assert 0 == project.snakemake("--report", "report.html").status
+    assert 0 == project.run("snakemake", "--configfile", "config/test.yaml", "--report", "report.html").status
     assert "correctness" in (project.folder / "report.html").read_text()
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -22,7 +23,7 @@ if unknown := [name for name in SYSTEMS if name not in config["catalogue"]]:
 
 
 wildcard_constraints:
-    study=NAME,
+    study=re.escape(STUDY),
     system=NAME,
     model=NAME,
     shard=r"[1-9][0-9]*",

@@ -90,7 +90,7 @@ def bootstrap(
 
 def _judged(views: Path, answers: Path, audits: Path) -> dict[str, TableInput]:
     """The three tables with the columns that scoring needs."""
-    from samequantity.stages import outcomes
+    from samequantity.scoring import outcomes
 
     kinds: dict[str, pl.DataType] = {**outcomes.SCHEMA, **dict.fromkeys(("status", "value"), outcomes.SCHEMA["system"])}
     needed = {
@@ -168,11 +168,11 @@ def _bundle(
     store: ObjectStore | None,
 ) -> None:
     """Run a stage that makes a folder of files; which ones is known when they are made."""
-    from samequantity.stages import bootstrap, score
+    from samequantity.scoring.columns import INTERVALS, SCORES
 
     inputs = {
-        "scores": TableInput(path=scores, columns=score.SCHEMA),
-        "intervals": TableInput(path=intervals, columns=bootstrap.SCHEMA),
+        "scores": TableInput(path=scores, columns=SCORES),
+        "intervals": TableInput(path=intervals, columns=INTERVALS),
     }
     job = Job(stage=STAGES[name], inputs=inputs, settings={"systems": list(systems)}, folder=folder, store=store)
 

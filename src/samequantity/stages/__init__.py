@@ -1,10 +1,4 @@
-"""One module a stage, which says so in its first line, and what several share: tables in, tables out.
+"""One module a stage, which says so in its first line: tables in, tables out. Knows no path, no store and no engine.
 
-    questions                        what parse and audit need of the views
-    outcomes, measures, statistics   what score and bootstrap count, each formula once
-    results, captions, tabular       what tables and figures show
-    difference                       two tables of answers compared; no stage of the pipeline
-    messages                         words that several messages share
-
-Knows no path, no store and no engine.
+Beside them: `questions`, what parse and audit need of the views, and `difference`, two tables of answers compared.
 """

@@ -6,7 +6,7 @@ from samequantity.domain.rewriting import AsteriskBetweenDigits, Audited
 from samequantity.domain.rewriting import audit as audit_text
 from samequantity.domain.verdicts import Status
 from samequantity.errors import TableError
-from samequantity.stages.messages import counted, some
+from samequantity.messages import counted, some
 from samequantity.stages.questions import ANSWER_COLUMNS, RESPONSE_COLUMNS, known, named, questions, with_system
 
 SCHEMA = pl.Schema(

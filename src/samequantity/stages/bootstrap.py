@@ -15,39 +15,16 @@ import polars as pl
 
 from samequantity.domain.verdicts import Layer
 from samequantity.errors import SettingsError
-from samequantity.stages.measures import PATTERN_COLUMNS, Measure, Tally, profiles, ratios, tallies
-from samequantity.stages.outcomes import outcomes
-from samequantity.stages.statistics import CONFIDENCE, Interval, wilson_intervals
+from samequantity.scoring.columns import INTERVALS
+from samequantity.scoring.measures import PATTERN_COLUMNS, RATES, Tally, profiles, ratios, tallies
+from samequantity.scoring.outcomes import outcomes
+from samequantity.scoring.statistics import CONFIDENCE, Interval, wilson_intervals
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 DRAWS = 10_000
-
-RATES = (Measure.VIEW_CORRECTNESS, Measure.ORBIT_CORRECTNESS, Measure.ORBIT_INVARIANCE, Measure.CONSISTENT_WRONG)
-"""The rates that get a Wilson interval; it covers items, not templates or checkpoints."""
-
-SCHEMA = pl.Schema(
-    {
-        "system": pl.String(),
-        "layer": pl.String(),
-        "measure": pl.String(),
-        "family": pl.String(),
-        "template": pl.String(),
-        "estimate": pl.String(),
-        "low": pl.Float64(),
-        "high": pl.Float64(),
-        "draws": pl.Int64(),
-        "dropped_draws": pl.Int64(),
-        "method": pl.String(),
-    }
-)
-"""One row a layer, measure, family and template, ordered as the scores are; `estimate` is exact text, as there.
-
-`draws` is null for Wilson; `dropped_draws` counts the draws without a base in the denominator, which enter no
-percentile. `low` and `high` are null when every draw was dropped. What has no view in the sample has no row.
-"""
 
 
 class Method(StrEnum):
@@ -74,7 +51,7 @@ def bootstrap(
     draws: int = DRAWS,
     complete_orbits_only: bool = False,
 ) -> pl.DataFrame:
-    """The intervals of one system in both layers; see `SCHEMA` for the result.
+    """The intervals of one system in both layers; see `INTERVALS` for the result.
 
     `seed` is the study's; with the system's name it decides every draw, whatever else the study holds.
 
@@ -97,7 +74,7 @@ def bootstrap(
             rows.append(_row(tally, found.interval, Method.BOOTSTRAP, draws, found.dropped_draws))
         elif tally.ratio.measure in RATES:
             rows.append(_row(tally, next(wilson), Method.WILSON, None, None))
-    return pl.DataFrame([row | {"system": joined.system} for row in rows], schema=SCHEMA)
+    return pl.DataFrame([row | {"system": joined.system} for row in rows], schema=INTERVALS)
 
 
 def generator_for(seed: int, system: str) -> "np.random.Generator":

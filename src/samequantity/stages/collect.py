@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from samequantity.errors import TableError
-from samequantity.stages.messages import counted, some
+from samequantity.messages import counted, some
 
 
 def collect(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:

@@ -10,7 +10,7 @@ import polars as pl
 from samequantity.domain.verdicts import Status
 from samequantity.domain.views import BaseId, Family, split_view_id
 from samequantity.errors import TableError
-from samequantity.stages.messages import counted, some
+from samequantity.messages import counted, some
 
 COLUMNS = ("system", "view_id", "status", "value")
 

@@ -15,8 +15,8 @@ import polars as pl
 from samequantity.domain.verdicts import Layer
 from samequantity.domain.views import Family
 from samequantity.errors import TableError
-from samequantity.stages.measures import Measure
-from samequantity.stages.results import Key, Results, gather
+from samequantity.reporting.results import Key, Results, gather
+from samequantity.scoring.measures import Measure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ import polars as pl
 from samequantity.domain.answers import Question
 from samequantity.domain.units import UnknownUnitError, unit_named
 from samequantity.errors import TableError
-from samequantity.stages.messages import counted, some
+from samequantity.messages import counted, some
 
 VIEW_COLUMNS = pl.Schema(dict.fromkeys(("view_id", "dimension", "canonical_unit", "expected"), pl.String()))
 RESPONSE_COLUMNS = pl.Schema(dict.fromkeys(("view_id", "text", "finish_reason"), pl.String()))

@@ -7,9 +7,10 @@ from fractions import Fraction
 import polars as pl
 
 from samequantity.domain.verdicts import Layer
-from samequantity.stages.measures import Measure, Tally, profiles, ratios, tallies
-from samequantity.stages.outcomes import outcomes
-from samequantity.stages.statistics import holm_adjusted, mcnemar_p_value
+from samequantity.scoring.columns import SCORES
+from samequantity.scoring.measures import Measure, Tally, profiles, ratios, tallies
+from samequantity.scoring.outcomes import outcomes
+from samequantity.scoring.statistics import holm_adjusted, mcnemar_p_value
 
 THRESHOLD = Fraction(3, 100)
 """The practical threshold of a gap: 3 percentage points."""
@@ -19,38 +20,6 @@ ALPHA = 0.05
 
 NO_VIEW = "no view of this family in the sample"
 NO_TEST = "no family test in the sample"
-
-SCHEMA = pl.Schema(
-    {
-        "system": pl.String(),
-        "layer": pl.String(),
-        "measure": pl.String(),
-        "family": pl.String(),
-        "template": pl.String(),
-        "numerator": pl.Int64(),
-        "denominator": pl.Int64(),
-        "estimate": pl.String(),
-        "canonical_correct": pl.Int64(),
-        "transformed_correct": pl.Int64(),
-        "canonical_only": pl.Int64(),
-        "transformed_only": pl.Int64(),
-        "p_value": pl.Float64(),
-        "p_holm": pl.Float64(),
-        "holm_tests": pl.Int64(),
-        "marked": pl.Boolean(),
-        "supported": pl.Boolean(),
-        "absent": pl.String(),
-        "dropped_bases": pl.Int64(),
-    }
-)
-"""One row a layer, measure, family and template, in the order of `Layer`, `Measure`, `Family`; pooled rows (template
-null) stand before the strata, which are sorted by name.
-
-`estimate` is numerator / denominator as text in lowest terms, null over an empty denominator; `absent` then says why
-(pooled rows only: a stratum without a view has no row). A family gap has C, T, c and t; its pooled row has the tests.
-`marked` belongs to the audited family gaps, `supported` to the strict ones and to the rows h1 and h2. Row h1 counts the
-families that support it among those tested; row h2 repeats the strict orbit gap.
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +39,7 @@ UNTESTED = Test()
 def score(
     views: pl.DataFrame, answers: pl.DataFrame, audits: pl.DataFrame, *, complete_orbits_only: bool = False
 ) -> pl.DataFrame:
-    """Score one system in both layers; see `SCHEMA` for the result and `outcomes` for what the frames must hold.
+    """Score one system in both layers; see `SCORES` for the result and `outcomes` for what the frames must hold.
 
     Raises TableError for a missing, repeated or unknown view and for anything else that `outcomes` refuses.
     """
@@ -78,7 +47,7 @@ def score(
     bases = profiles(joined.frame)
     rows = [row for layer in Layer for row in _layer_rows(tallies(bases, ratios(layer)), layer)]
     beside = {"system": joined.system, "dropped_bases": joined.dropped_bases}
-    return pl.DataFrame([row | beside for row in rows], schema=SCHEMA)
+    return pl.DataFrame([row | beside for row in rows], schema=SCORES)
 
 
 def _layer_rows(counted: Sequence[Tally], layer: Layer) -> list[dict[str, object]]:

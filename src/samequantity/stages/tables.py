@@ -7,10 +7,9 @@ from fractions import Fraction
 import polars as pl
 
 from samequantity.domain.verdicts import Layer, Status
-from samequantity.stages import captions
-from samequantity.stages.measures import FAILURES, Measure
-from samequantity.stages.results import Key, Results, Row, gather
-from samequantity.stages.tabular import (
+from samequantity.reporting import captions
+from samequantity.reporting.results import Key, Results, Row, gather
+from samequantity.reporting.tabular import (
     ABSENT,
     Table,
     assembled,
@@ -23,6 +22,7 @@ from samequantity.stages.tabular import (
     to_csv,
     to_markdown,
 )
+from samequantity.scoring.measures import FAILURES, Measure
 
 TEXT: pl.DataType = pl.String()
 COUNT: pl.DataType = pl.Int64()
@@ -61,7 +61,7 @@ def tables(scores: pl.DataFrame, intervals: pl.DataFrame, *, systems: Sequence[s
     `scores` and `intervals` are the concatenated results of `score` and `bootstrap`, in any order. `systems` names the
     study's systems in the order to show them, sorted by name without it; one without results is named in the captions.
 
-    Raises TableError when the two do not fit each other (`samequantity.stages.results.gather`).
+    Raises TableError when the two do not fit each other (`samequantity.reporting.results.gather`).
     """
     results = gather(scores, intervals, systems)
     made = [

@@ -75,10 +75,7 @@ class ObjectStore:
             for role in manifest.outputs:
                 manifest.check(role, folder / role)
         except (IntegrityError, FileNotFoundError) as error:
-            raise IntegrityError(
-                f"{error}\nThis object of the store is damaged. Remove it, and the next run makes it again:"
-                f" samequantity store remove {stage}/{key[:12]} --store {self.root}"
-            ) from error
+            raise IntegrityError(f"{error}\n{removal(folder)}") from error
         return manifest
 
     def copy(self, manifest: Manifest, files: Mapping[str, Path]) -> None:
@@ -115,6 +112,14 @@ class ObjectStore:
                 continue
             shutil.copymode(self.root, folder)
         return folder
+
+
+def removal(folder: Path) -> str:
+    """What to do about a damaged object, given its folder."""
+    return (
+        "This object of the store is damaged. Remove it, and the next run makes it again:"
+        f" samequantity store remove {folder.parent.name}/{folder.name[:12]} --store {folder.parent.parent}"
+    )
 
 
 def _remove(folder: Path) -> None:

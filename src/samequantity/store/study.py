@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from samequantity.errors import IntegrityError
-from samequantity.store.manifests import RUN_SUFFIX, SUFFIX, Manifest, manifest_path, role_of
+from samequantity.store.manifests import RUN_SUFFIX, STORED_NAME, SUFFIX, Manifest, manifest_path, role_of
+from samequantity.store.objects import removal
 from samequantity.store.tables import PARQUET
 
 RESULTS = "results"
@@ -63,8 +64,10 @@ def vouched(path: Path) -> Made | None:
 
 
 def cure(path: Path) -> str:
-    """The command that makes a file of a study again; for a file from elsewhere, the two ways out."""
+    """The command that makes a file of a study again, or removes a damaged object; for others, the two ways out."""
     study = study_of(path)
+    if (path.parent / STORED_NAME).exists():
+        return removal(path.parent)
     if study is None:
         return f"Make it again, or remove {manifest_path(path).name} if the change is meant."
     return f"Rebuild it: {rebuild_command(path, study)}"
@@ -85,9 +88,8 @@ def read_manifest(path: Path) -> Manifest:
     try:
         return Manifest.read(path)
     except IntegrityError as error:
-        study = study_of(path)
-        rebuild = f"Rebuild it: {rebuild_command(path, study)}" if study else "Make it again, or remove it."
-        raise IntegrityError(f"{error}. {rebuild}") from error
+        known = path.name == STORED_NAME or study_of(path) is not None
+        raise IntegrityError(f"{error} {cure(path) if known else 'Make it again, or remove it.'}") from error
 
 
 def made_files(folder: Path) -> Iterator[Made]:
@@ -100,8 +102,8 @@ def made_files(folder: Path) -> Iterator[Made]:
 
 
 def manifest_files(folder: Path) -> list[Path]:
-    """The manifests under `folder`, by path."""
-    return sorted(folder.rglob(f"*{SUFFIX}"))
+    """The manifests under `folder`, by path; those of a store's objects too."""
+    return sorted([*folder.rglob(f"*{SUFFIX}"), *folder.rglob(STORED_NAME)])
 
 
 def made_by(found: Path) -> list[Made]:
@@ -123,6 +125,8 @@ def needs_manifest(path: Path) -> bool:
 def _file(manifest: Path, role: str, content: Manifest) -> Path:
     """The file of a role: the one of that name beside the manifest, else the one with the manifest's stem."""
     named = manifest.parent / role
+    if manifest.name == STORED_NAME:
+        return named
     own = manifest.parent / (manifest.name.removesuffix(SUFFIX) + Path(role).suffix)
     return named if named.exists() or len(content.outputs) > 1 else own
 

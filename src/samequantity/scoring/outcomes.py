@@ -12,7 +12,7 @@ import polars as pl
 from samequantity.domain.verdicts import Layer, Status
 from samequantity.domain.views import Family
 from samequantity.errors import TableError
-from samequantity.stages.messages import some
+from samequantity.messages import some
 
 SCHEMA = pl.Schema(
     {

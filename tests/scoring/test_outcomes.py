@@ -5,7 +5,7 @@ import pytest
 
 from samequantity.domain.views import Family
 from samequantity.errors import TableError
-from samequantity.stages.outcomes import SCHEMA, outcomes
+from samequantity.scoring.outcomes import SCHEMA, outcomes
 from studies import OK, RECOVERED, Study, answer, random_orbits, study
 
 TWO_VIEWS = {Family.CANONICAL: OK, Family.FRACTION: RECOVERED}

@@ -1,4 +1,4 @@
-"""Fixtures of the stages' tests."""
+"""Fixtures that tests of several folders share."""
 
 import gc
 from collections.abc import Iterator

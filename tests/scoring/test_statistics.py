@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samequantity.stages.statistics import holm_adjusted, mcnemar_p_value, wilson_intervals
+from samequantity.scoring.statistics import holm_adjusted, mcnemar_p_value, wilson_intervals
 
 pytestmark = pytest.mark.usefixtures("quick_holm")
 

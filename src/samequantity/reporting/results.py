@@ -9,8 +9,8 @@ import polars as pl
 from samequantity.domain.verdicts import Layer
 from samequantity.domain.views import Family
 from samequantity.errors import TableError
-from samequantity.stages import bootstrap, score
-from samequantity.stages.measures import Measure
+from samequantity.scoring.columns import INTERVALS, SCORES
+from samequantity.scoring.measures import RATES, Measure
 
 Row = Mapping[str, Any]
 """One row of the scores or of the intervals, by column."""
@@ -75,8 +75,8 @@ def gather(scores: pl.DataFrame, intervals: pl.DataFrame, systems: Sequence[str]
     Raises TableError when columns are missing, a row is repeated, a system is not of the study, or the intervals were
     not made from the same answers as the scores.
     """
-    scored = _by_key(scores, tuple(score.SCHEMA), "scores")
-    covered = _by_key(intervals, tuple(bootstrap.SCHEMA), "intervals")
+    scored = _by_key(scores, tuple(SCORES), "scores")
+    covered = _by_key(intervals, tuple(INTERVALS), "intervals")
     found = {key.system for key in scored}
     shown = sorted(found) if systems is None else list(systems)
     strange = sorted(found - set(shown))
@@ -123,7 +123,7 @@ def _refuse_misfits(scored: Mapping[Key, Row], covered: Mapping[Key, Row]) -> No
     wanted = {
         key: row["estimate"]
         for key, row in scored.items()
-        if row["estimate"] is not None and (key.measure.is_gap or key.measure in bootstrap.RATES)
+        if row["estimate"] is not None and (key.measure.is_gap or key.measure in RATES)
     }
     given = {key: row["estimate"] for key, row in covered.items()}
     misfits = [key for key in wanted.keys() | given.keys() if wanted.get(key) != given.get(key)]

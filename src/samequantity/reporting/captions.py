@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from samequantity.domain.rewriting import AUDIT_VERSION
-from samequantity.stages.results import Results
-from samequantity.stages.tabular import count_text, escaped
+from samequantity.reporting.results import Results
+from samequantity.reporting.tabular import count_text, escaped
 
 LAYERS = (
     "Strict: strict-parser compatibility, that is, the answer is correct as written. "

@@ -39,6 +39,10 @@ class Measure(StrEnum):
         return self in (Measure.FAMILY_GAP, Measure.ORBIT_GAP)
 
 
+RATES = (Measure.VIEW_CORRECTNESS, Measure.ORBIT_CORRECTNESS, Measure.ORBIT_INVARIANCE, Measure.CONSISTENT_WRONG)
+"""The rates that get a Wilson interval; it covers items, not templates or checkpoints."""
+
+
 FAILURES = tuple(status for status in Status if status is not Status.CORRECT)
 
 
@@ -95,7 +99,7 @@ PATTERN_COLUMNS = ("template", *STATUS_COLUMNS)
 
 
 def profiles(outcomes: pl.DataFrame) -> pl.DataFrame:
-    """One row a base, sorted by base_id, from the outcomes of one system (`samequantity.stages.outcomes`).
+    """One row a base, sorted by base_id, from the outcomes of one system (`samequantity.scoring.outcomes`).
 
     Columns: base_id, `PATTERN_COLUMNS`, and for each layer `<layer>_invariant`: every value defined, all equal.
     """
