@@ -79,7 +79,11 @@ FAULTS: dict[str, tuple[tuple[str, ...], str]] = {
     "a list for a key": (("generate", "--benchmark", "listed.yaml", "--out", "b.jsonl"), "unhashable key"),
     "numbers as keys": (("generate", "--benchmark", "keys.yaml", "--out", "b.jsonl"), "texts as keys"),
     "a loop": (("generate", "--benchmark", "loop.yaml", "--out", "b.jsonl"), "Circular reference"),
-    "a mistyped key": (("generate", "--benchmark", str(WORDING), "--out", "b.jsonl"), "unknown key"),
+    "a mistyped key": (("generate", "--benchmark", str(WORDING), "--out", "b.jsonl"), f"{WORDING}: the benchmark"),
+    "no base kept": (
+        ("generate", "--benchmark", str(BENCHMARK), "--sample", '{"rate_speed": 0}', "--out", "b.jsonl"),
+        "--sample: keeps no base",
+    ),
     "no bases": (
         (
             "render",

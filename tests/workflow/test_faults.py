@@ -16,11 +16,17 @@ SLOW = {"max_tokens": 400, "context": 1024}
 
 
 def flip(path: Path) -> None:
-    """Flip one bit in the middle of a file, which looks as old as before."""
-    content, written = bytearray(path.read_bytes()), path.stat()
+    """Flip one bit in the middle of a file."""
+    content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
-    os.utime(path, ns=(written.st_atime_ns, written.st_mtime_ns))
+
+
+def rot(path: Path) -> None:
+    """Flip one bit as a bad disk does: the file looks as old as before, so Snakemake sees nothing."""
+    before = path.stat()
+    flip(path)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 def processes(folder: Path) -> list[int]:
@@ -143,6 +149,7 @@ def test_a_flipped_byte_in_a_result_does_not_reach_the_store(project: Project) -
         ("complete_orbit_only", "true", "complete_orbit_only"),
         ("study", "store", "store"),
         ("systems", "[tyni]", "tyni"),
+        ("benchmark", "config/nope.yaml", "benchmark: no such file: config/nope.yaml"),
         ("bootstrap", "{seed: 1, drawz: 5}", "drawz"),
     ],
 )
@@ -166,11 +173,11 @@ def test_a_mistyped_engine_setting_is_named_before_anything_is_asked(tmp_path: P
 def test_a_job_that_failed_is_made_up_for(project: Project) -> None:
     """Its output is gone then, but what was made from the old one is there."""
     project.edit("src/samequantity/stages/parse.py", "value = None if", "value = None if False or")
-    flip(project.path("views.parquet"))
+    rot(project.path("views.parquet"))
     assert 0 != project.snakemake().status
     assert not project.path("answers/tiny.parquet").exists()
 
-    flip(project.path("views.parquet"))
+    rot(project.path("views.parquet"))
     again = project.snakemake()
 
     assert 0 == again.status

@@ -55,6 +55,11 @@ def test_a_changed_parser_runs_no_inference_and_taking_it_back_computes_nothing(
     assert before == project.digests()
 
 
+def test_a_store_may_have_a_blank_in_its_name(project: Project) -> None:
+    assert 0 == project.snakemake("--config", "store=our store", "--", "results/test/bases.parquet").status
+    assert [] != list((project.folder / "our store/generate").iterdir())
+
+
 def test_results_that_were_deleted_come_back_from_the_store_without_inference(project: Project) -> None:
     before = project.digests()
     shutil.rmtree(project.study)

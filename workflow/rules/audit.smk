@@ -17,4 +17,4 @@ rule audit:
     shell:
         "samequantity --log {log} audit --views {input.views} --responses {input.responses}"
         " --answers {input.answers} --system {wildcards.system}"
-        " --asterisk-between-digits {params.asterisk} --out {output.audits} --store {params.store}"
+        " --asterisk-between-digits {params.asterisk} --out {output.audits} --store {params.store:q}"

@@ -19,4 +19,4 @@ rule bootstrap:
     shell:
         "samequantity --log {log} bootstrap --views {input.views} --answers {input.answers}"
         " --audits {input.audits} {params.complete} --seed {params.seed} --draws {params.draws}"
-        " --out {output.intervals} --store {params.store}"
+        " --out {output.intervals} --store {params.store:q}"

@@ -19,4 +19,4 @@ rule collect:
         *source("collect"),
         store=config["store"],
     shell:
-        "samequantity --log {log} collect --out {output.table} --store {params.store} {input}"
+        "samequantity --log {log} collect --out {output.table} --store {params.store:q} {input}"

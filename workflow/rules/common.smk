@@ -20,6 +20,8 @@ if STUDY in RESERVED:
 if unknown := [name for name in SYSTEMS if name not in config["catalogue"]]:
     known = ", ".join(config["catalogue"])
     raise WorkflowError(f"config: systems: no {unknown[0]} in config/systems.yaml, which has {known}")
+if absent := [key for key in ("benchmark", "wording", "models") if not Path(config[key]).is_file()]:
+    raise WorkflowError(f"config: {absent[0]}: no such file: {config[absent[0]]}")
 
 
 wildcard_constraints:

@@ -16,5 +16,5 @@ rule fetch:
     params:
         folder=config["models_folder"],
     shell:
-        "samequantity --log {log} models fetch {wildcards.model} --models-file {input.pins}"
-        " --folder {params.folder} --receipt {output.receipt}"
+        "samequantity --log {log} models fetch {wildcards.model} --models-file {input.pins:q}"
+        " --folder {params.folder:q} --receipt {output.receipt}"

@@ -15,5 +15,5 @@ rule generate:
         sample=sample_option(),
         store=config["store"],
     shell:
-        "samequantity --log {log} generate --benchmark {input.benchmark} {params.sample}"
-        " --out {output.bases} --jsonl {output.exported} --store {params.store}"
+        "samequantity --log {log} generate --benchmark {input.benchmark:q} {params.sample}"
+        " --out {output.bases} --jsonl {output.exported} --store {params.store:q}"

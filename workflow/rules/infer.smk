@@ -20,10 +20,10 @@ rule infer:
         store=config["store"],
     shell:
         "samequantity --log {log} infer --views {input.views} --system {wildcards.system}"
-        " --model {params.model} --models-file {params.pins} --folder {params.folder}"
+        " --model {params.model} --models-file {params.pins:q} --folder {params.folder:q}"
         " --settings {params.settings:q} --part {wildcards.shard}/{wildcards.shards}"
         " --journal results/{wildcards.study}/journal/{wildcards.system}"
-        " --out {output.part} --store {params.store}"
+        " --out {output.part} --store {params.store:q}"
 
 
 rule merge:
@@ -42,4 +42,4 @@ rule merge:
         store=config["store"],
     shell:
         "samequantity --log {log} merge --views {input.views} --out {output.responses}"
-        " --store {params.store} {input.parts}"
+        " --store {params.store:q} {input.parts}"

@@ -14,4 +14,4 @@ rule parse:
         store=config["store"],
     shell:
         "samequantity --log {log} parse --views {input.views} --responses {input.responses}"
-        " --system {wildcards.system} --out {output.answers} --store {params.store}"
+        " --system {wildcards.system} --out {output.answers} --store {params.store:q}"

@@ -16,5 +16,5 @@ rule render:
         *source("render"),
         store=config["store"],
     shell:
-        "samequantity --log {log} render --bases {input.bases} --benchmark {input.benchmark}"
-        " --wording {input.wording} --out {output.views} --jsonl {output.exported} --store {params.store}"
+        "samequantity --log {log} render --bases {input.bases} --benchmark {input.benchmark:q}"
+        " --wording {input.wording:q} --out {output.views} --jsonl {output.exported} --store {params.store:q}"

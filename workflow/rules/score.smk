@@ -16,4 +16,4 @@ rule score:
         store=config["store"],
     shell:
         "samequantity --log {log} score --views {input.views} --answers {input.answers}"
-        " --audits {input.audits} {params.complete} --out {output.scores} --store {params.store}"
+        " --audits {input.audits} {params.complete} --out {output.scores} --store {params.store:q}"

@@ -20,4 +20,4 @@ rule tables:
         store=config["store"],
     shell:
         "samequantity --log {log} tables --scores {input.scores} --intervals {input.intervals}"
-        " {params.systems} --out {output} --store {params.store}"
+        " {params.systems} --out {output} --store {params.store:q}"

@@ -59,11 +59,13 @@ def generate(
         from samequantity.domain.benchmark import Benchmark
         from samequantity.stages.generate import generate as stage
 
-        plan = Benchmark.from_config(config.content)
+        plan = config.read(Benchmark.from_config)
         if unknown := set(sample or {}) - set(plan.templates):
             raise SettingsError(
                 f"--sample: unknown template {', '.join(sorted(unknown))}; there are {', '.join(plan.templates)}"
             )
+        if sample is not None and not any(sample.values()):
+            raise SettingsError("--sample: keeps no base; give one template a number above 0, or leave it out for all")
         return _products(job, stage(plan, sample))
 
     run(job, compute)
@@ -97,7 +99,7 @@ def render(
         from samequantity.domain.wording import Wording
         from samequantity.stages.render import render as stage
 
-        plan, skeletons = Benchmark.from_config(config.content), Wording.from_config(words.content)
+        plan, skeletons = config.read(Benchmark.from_config), words.read(Wording.from_config)
         return _products(job, stage(table.frame, plan, skeletons))
 
     run(job, compute)

@@ -1,10 +1,10 @@
 """What a command reads: tables and configuration files, each with the digest under which it enters a stage's key."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from samequantity.cli.logs import log
 from samequantity.errors import SettingsError
@@ -13,6 +13,8 @@ from samequantity.store.study import Made, vouched
 
 if TYPE_CHECKING:
     import polars as pl
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)  # no slots: a table is read once, at the first question
@@ -70,6 +72,14 @@ class ConfigInput:
     def content(self) -> dict[str, Any]:
         """The file's mapping; SettingsError when it cannot be read as one."""
         return read_yaml(self.path)
+
+    def read(self, reader: Callable[[Mapping[str, Any]], T]) -> T:
+        """What `reader` makes of the file; its SettingsError names the file too."""
+        content = self.content
+        try:
+            return reader(content)
+        except SettingsError as error:
+            raise SettingsError(f"{self.path}: {error}") from error
 
 
 Input = TableInput | ConfigInput
