@@ -10,6 +10,7 @@ from pathlib import Path
 
 import samequantity as package
 from commands import Ran
+from foreign import PARSE
 
 SRC = Path(package.__file__).parents[1]
 MAIN = "from samequantity.cli import main; main()"
@@ -69,3 +70,21 @@ def test_a_terminal_that_lacks_a_letter_shows_a_question_mark() -> None:
 
     assert ran.status == 0
     assert "old ? new" in ran.out
+
+
+def test_a_full_disk_is_one_message_that_names_the_file(folder: Path) -> None:
+    """Here a file may not grow at all, the log's neither."""
+    script = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); {MAIN}"
+    ran = subprocess.run(
+        [sys.executable, "-c", script, "--log", "log", *PARSE],
+        env={**os.environ, "PYTHONPATH": str(SRC)},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ran.returncode == 1
+    assert ran.stderr.splitlines()[-1] == "samequantity: answers.jsonl: File too large"
+    assert "Traceback" not in ran.stderr
+    assert not (folder / "answers.jsonl").exists()

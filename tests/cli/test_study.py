@@ -214,6 +214,7 @@ def test_provenance_leads_back_to_the_sources() -> None:
 def test_what_has_no_manifest_has_no_provenance() -> None:
     assert f"{TOY}: no manifest beside it" in samequantity("provenance", TOY).message
     assert f"{TOY}: no manifest beside it" in samequantity("verify", TOY).message
+    assert "elsewhere: holds no file with a manifest" in samequantity("verify", "elsewhere").message
     assert "does not exist" in samequantity("provenance", "gone.parquet").message
 
 
@@ -221,8 +222,16 @@ def test_a_study_that_is_not_there_is_named() -> None:
     assert "results/nope: no such study" in samequantity("status", "nope").message
 
 
-def test_a_folder_without_results_has_no_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("command", ["status", "verify"])
+def test_a_folder_without_results_is_no_project(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+
+    assert "results: no such folder. Run it from the project's root" in samequantity(command).message
+
+
+def test_results_without_a_study_are_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir()
 
     assert done("status").out == ""
     assert done("verify").out == "0 files are what their manifests say.\n"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from samequantity.errors import SettingsError
 from samequantity.store import fingerprints
 from samequantity.store.fingerprints import fingerprint, source_digest
 
@@ -174,6 +175,14 @@ def test_a_change_of_a_module_that_is_not_imported_is_not_seen(project: Path) ->
         path.write_text("CHANGED = 1\n", encoding="utf-8")
 
     assert before == fingerprint("samequantity.top")
+
+
+def test_a_module_that_is_just_being_edited_is_named(project: Path) -> None:
+    path = project / "sub" / "late.py"
+    path.write_text("name = 1\ndef (\n", encoding="utf-8")
+
+    with pytest.raises(SettingsError, match=rf"^{path}, line 2: invalid syntax\. Mend it first\.$"):
+        fingerprint("samequantity.top")
 
 
 def test_several_roots_are_joined() -> None:

@@ -1,5 +1,6 @@
 """The object store: written once, whole or not at all, shared with nobody's results."""
 
+import errno
 import os
 import shutil
 import signal
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from samequantity.errors import IntegrityError
-from samequantity.store import files
+from samequantity.store import files, objects
 from samequantity.store.digests import file_digest
 from samequantity.store.files import appearing, copy_apart, write_whole
 from samequantity.store.manifests import Manifest, Output, Recipe
@@ -172,6 +173,22 @@ def test_killed_in_the_middle_it_leaves_no_object(store: ObjectStore, tmp_path: 
     assert store.get("parse", manifest.key) is None
     store.put(manifest, paths)
     assert manifest == store.get("parse", manifest.key)
+
+
+def test_on_a_full_disk_it_leaves_nothing_and_names_the_object(
+    store: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_source: Path, target: Path) -> None:
+        target.write_bytes(b"half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    manifest, paths = made(tmp_path)
+    monkeypatch.setattr(objects, "copy_apart", full)
+    with pytest.raises(OSError, match="No space left") as found:
+        store.put(manifest, paths)
+
+    assert str(folder_of(store, manifest)) == found.value.filename
+    assert [] == [path for path in store.root.rglob("*") if path.is_file()]
 
 
 def test_what_a_killed_writer_left_is_removed_a_day_later(store: ObjectStore) -> None:

@@ -4,6 +4,7 @@ Each command reads, calls one transformation, and writes. Modules are imported w
 start-up time dominates small jobs.
 """
 
+import errno
 import os
 import sys
 from importlib import import_module
@@ -33,6 +34,13 @@ _COMMANDS = {
     "provenance": "upkeep",
     "diff": "comparison",
     "store": "storage",
+}
+
+_CURES = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), ". Make room and run the same command again."),
+    **dict.fromkeys(
+        (errno.EACCES, errno.EPERM, errno.EROFS), ". Give the folder to this user or choose another, and run it again."
+    ),
 }
 
 
@@ -87,5 +95,6 @@ def main() -> None:
         log.error("samequantity: %s", error)
         sys.exit(1)
     except OSError as error:
-        log.error("samequantity: %s: %s", error.filename or "system", error.strerror or error)
+        cure = _CURES.get(error.errno or 0, "")
+        log.error("samequantity: %s: %s%s", error.filename or "system", error.strerror or error, cure)
         sys.exit(1)

@@ -42,6 +42,8 @@ def verify(paths: tuple[Path, ...]) -> None:
         files, unreadable = _files(path)
         strays = [reason for reason in unvouched(path, files) if not reason.startswith(tuple(unreadable))]
         damaged += [*(reason for file in files if (reason := damage(file))), *unreadable.values(), *strays]
+        if paths and not files and not unreadable and not strays:
+            raise IntegrityError(f"{path}: holds no file with a manifest, so there is nothing to check")
         checked += len(files) + len(unreadable) + len(strays)
     if damaged:
         raise IntegrityError("\n".join([*damaged, f"{len(damaged)} of {checked} files are damaged."]))
@@ -91,6 +93,8 @@ def _folders(studies: tuple[Path, ...]) -> list[Path]:
     if studies:
         folders = [study if study.exists() else Path(RESULTS) / study for study in studies]
     else:
+        if not Path(RESULTS).is_dir():
+            raise SettingsError(f"{RESULTS}: no such folder. Run it from the project's root, or name a study's folder")
         folders = sorted(Path(RESULTS).glob("*/"))
     if absent := [folder for folder in folders if not folder.is_dir()]:
         raise SettingsError(f"{absent[0]}: no such study. Run snakemake first, from the project's root")

@@ -11,19 +11,31 @@ _FICLONE = 0x40049409  # the Linux ioctl that makes a reflink; other systems and
 
 
 @contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Within, an error of the system that names no file, as a full disk's, or a temporary one, names `path`."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or Path(error.filename).name.startswith(f".{path.name}."):
+            error.filename = str(path)
+        raise
+
+
+@contextmanager
 def appearing(path: Path) -> Iterator[Path]:
     """A temporary path beside `path`, flushed to disk and renamed to it at the end, removed when the block fails."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    os.close(descriptor)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o666 & ~_umask())
-        sync(temporary)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with naming(path):
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+        os.close(descriptor)
+        temporary = Path(name)
+        try:
+            yield temporary
+            temporary.chmod(0o666 & ~_umask())
+            sync(temporary)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from samequantity.errors import SettingsError
+
 PACKAGE = "samequantity"
 _SOURCES = Path(__file__).parents[2]
 
@@ -20,7 +22,10 @@ _SILENT_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
 
 def fingerprint(*modules: str) -> dict[str, str]:
-    """The fingerprint of each first-party module that `modules` consist of, by name; equal code gives an equal dict."""
+    """The fingerprint of each first-party module that `modules` consist of, by name; equal code gives an equal dict.
+
+    SettingsError names the file and the line of a module that is no Python, as when it is just being edited.
+    """
     found: dict[str, str] = {}
     waiting = list(modules)
     while waiting:
@@ -28,7 +33,10 @@ def fingerprint(*modules: str) -> dict[str, str]:
         if name in found:
             continue
         source = _source(name)
-        found[name] = source_digest(source)
+        try:
+            found[name] = source_digest(source)
+        except SyntaxError as error:
+            raise SettingsError(f"{_path(name)}, line {error.lineno}: {error.msg}. Mend it first.") from error
         waiting.extend(_imports(source))
         if package := name.rpartition(".")[0]:
             waiting.append(package)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from samequantity.errors import IntegrityError
-from samequantity.store.files import appearing, copy_apart, sync
+from samequantity.store.files import appearing, copy_apart, naming, sync
 from samequantity.store.manifests import STORED_NAME, Manifest
 
 _UNFINISHED = ".unfinished"
@@ -46,20 +46,15 @@ class ObjectStore:
         if target.exists():
             return
         unfinished = self._folder(_UNFINISHED, uuid.uuid4().hex)
-        for role, path in files.items():
-            copy_apart(path, unfinished / role)
-        (unfinished / STORED_NAME).write_bytes(manifest.to_json())
-        for file in unfinished.iterdir():
-            file.chmod(0o444)
-            sync(file)
-        sync(unfinished)
-        self._folder(manifest.recipe.stage)
         try:
+            with naming(target):
+                self._fill(unfinished, manifest, files)
+            self._folder(manifest.recipe.stage)
             unfinished.rename(target)
         except OSError:
-            if not target.exists():
+            _remove(unfinished)
+            if not target.exists():  # else another process was first; equal keys have equal content
                 raise
-            _remove(unfinished)  # another process was first; equal keys have equal content
         sync(target.parent)
 
     def get(self, stage: str, key: str) -> Manifest | None:
@@ -99,6 +94,16 @@ class ObjectStore:
         for folder in self.root.glob(f"{_UNFINISHED}/*/"):
             if time.time() - folder.stat().st_mtime > _ABANDONED_AFTER_SECONDS:
                 _remove(folder)
+
+    def _fill(self, folder: Path, manifest: Manifest, files: Mapping[str, Path]) -> None:
+        """Copy the files and the manifest into a new folder, for reading only."""
+        for role, path in files.items():
+            copy_apart(path, folder / role)
+        (folder / STORED_NAME).write_bytes(manifest.to_json())
+        for file in folder.iterdir():
+            file.chmod(0o444)
+            sync(file)
+        sync(folder)
 
     def _folder(self, *names: str) -> Path:
         """A folder of the store, made where it is missing, as open to a group as the root is."""
