@@ -211,3 +211,15 @@ def test_a_failed_run_says_how_to_go_on(project: Project) -> None:
     failed = project.snakemake("--forcerun", "parse")
 
     assert "snakemake --cores all --configfile config/test.yaml --rerun-incomplete" in failed.output
+
+
+def test_what_a_failed_run_says_is_the_same_study(project: Project) -> None:
+    (project.folder / "config/more.yaml").write_text("complete_orbits_only: true\n")
+    given = ("--configfile", "config/test.yaml", "config/more.yaml", "--config", "study=mine", "systems=[tiny]")
+    (project.folder / "resources/wording.yaml").write_text("nothing: of use\n")
+
+    failed = project.run("snakemake", "--cores", "2", *given)
+
+    hint = re.search(r"Go on with: +(snakemake .+)", failed.output)
+    assert hint is not None
+    assert "results/mine/views.parquet" in project.run(*shlex.split(hint[1]), "-n").output

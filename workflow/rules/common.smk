@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -98,10 +99,15 @@ def all_cores():
 
 def how_to_resume():
     """What to type after a run that failed or was killed."""
-    again = "snakemake --cores all"
-    for path in workflow.configfiles:
-        if str(path) not in ("config/config.yaml", "config/systems.yaml"):
-            again = f"{again} --configfile {os.path.relpath(path)}"
+    files = [
+        str(path) for path in workflow.configfiles if str(path) not in ("config/config.yaml", "config/systems.yaml")
+    ]
+    overrides = [f"{key}={value}" for key, value in workflow.config_settings.config.items()]
+    # One --configfile for all: of two, Snakemake takes the last.
+    again = ["snakemake", "--cores", "all"]
+    again += ["--configfile", *map(os.path.relpath, files)] if files else []
+    again += ["--config", *overrides] if overrides else []
+    again = shlex.join(again)
     return (
         f"\nSome jobs did not end well; the first message above each failed rule says why. Nothing that is done is lost.\n"
         f"Go on with:                        {again} --rerun-incomplete\n"

@@ -22,7 +22,7 @@ _system = click.option(
 
 @click.command()
 @table_in("views", "The views asked, with view_id, dimension, canonical_unit, expected")
-@table_in("responses", "The responses, with view_id, text, finish_reason")
+@table_in("responses", "The responses, with view_id, text, finish_reason (all but stop is cut off)")
 @_system
 @out("the answers go")
 @store
@@ -54,7 +54,7 @@ def parse(views: Path, responses: Path, system: str | None, out: Path, store: Ob
 
 @click.command()
 @table_in("views", "The views asked, with view_id, dimension, canonical_unit, expected")
-@table_in("responses", "The responses, with view_id, text, finish_reason")
+@table_in("responses", "The responses, with view_id, text, finish_reason (all but stop is cut off)")
 @table_in("answers", "The strict parser's answers, as parse writes them")
 @_system
 @click.option(
