@@ -105,3 +105,7 @@ def test_the_demo_asks_as_many_prompts_as_the_documents_say() -> None:
     assert f"{prompts} prompts" in (ROOT / "README.md").read_text()
     assert f"{prompts} prompts" in (ROOT / "Makefile").read_text()
     assert f"{prompts} prompts" in (ROOT / "config/demo.yaml").read_text()
+
+
+def test_the_readme_has_no_blank_left_to_fill() -> None:
+    assert [] == re.findall(r"\b[A-Z]{3,}_[A-Z]{3,}\b", (ROOT / "README.md").read_text())
