@@ -7,7 +7,7 @@ BIN := $(CURDIR)/$(VENV)/bin
 RUN := PATH="$(BIN):$$PATH"
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
 # One run at a time in this checkout. A Snakemake that was killed leaves its lock behind; whoever holds ours may lift it.
-ALONE := $(if $(shell command -v flock),flock --close --nonblock --conflict-exit-code 75 $(VENV)/.running)
+ALONE := $(if $(shell command -v flock),flock --no-fork --nonblock --conflict-exit-code 75 $(VENV)/.running)
 UNLOCK = [ -z "$$(ls -A .snakemake/locks 2>/dev/null)" ] || snakemake --cores 1 --configfile $(1) --unlock
 STUDY = $(RUN) $(ALONE) sh -c '$(call UNLOCK,$(1)); \
     exec snakemake --cores all --rerun-incomplete --show-failed-logs --configfile $(1)' \
