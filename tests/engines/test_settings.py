@@ -47,7 +47,7 @@ def test_no_setting_has_a_default(name: str) -> None:
         ({"temperature": float("nan")}, "temperature must be 0"),
         ({"top_k": -1}, "top_k must be 0"),
         ({"top_p": 0}, "top_p must be above 0"),
-        ({"strftime_now": "today"}, "today"),
+        ({"strftime_now": "today"}, "strftime_now must be a date such as .*, not 'today'"),
         ({"template_kwargs": []}, "template_kwargs must be a mapping"),
         ({"template_kwargs": {"messages": []}}, "template_kwargs must not set messages"),
         ({"template_kwargs": {"when": object()}}, "not JSON serializable"),

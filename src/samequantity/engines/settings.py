@@ -106,9 +106,12 @@ class EngineSettings:
             raise SettingsError(f"template_kwargs must not set {', '.join(taken)}: the engine sets them itself")
         try:
             json.dumps(self.template_kwargs, allow_nan=False)
-            date.fromisoformat(self.strftime_now)
         except (TypeError, ValueError) as error:
-            raise SettingsError(str(error)) from error
+            raise SettingsError(f"template_kwargs must be what JSON can hold: {error}") from error
+        try:
+            date.fromisoformat(self.strftime_now)
+        except ValueError as error:
+            raise SettingsError(f"strftime_now must be a date such as 2026-07-25, not {self.strftime_now!r}") from error
 
     @classmethod
     def from_mapping(cls, raw: Mapping[str, object], *, where: str) -> Self:
