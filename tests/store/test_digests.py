@@ -185,7 +185,7 @@ def test_digests_are_equal_exactly_when_tables_are(first: list[dict[str, Any]], 
 
 
 def test_a_column_of_another_kind_is_named() -> None:
-    with pytest.raises(TableError, match=r"column when has type timestamp.*no table of a study"):
+    with pytest.raises(TableError, match=r"column when has type Datetime.*no table of a study"):
         content_digest(pl.DataFrame({"when": [0]}).cast({"when": pl.Datetime}))
 
 

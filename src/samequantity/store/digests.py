@@ -35,7 +35,7 @@ def file_digest(path: Path) -> str:
 
 def schema_of(frame: "pl.DataFrame") -> list[list[str]]:
     """Name and type of each column, in order, as a manifest holds them."""
-    return [[field.name, str(field.type)] for field in _arrow(frame).schema]
+    return [[field.name, str(field.type)] for field in _arrow(frame)]
 
 
 def content_digest(frame: "pl.DataFrame") -> str:
@@ -45,19 +45,17 @@ def content_digest(frame: "pl.DataFrame") -> str:
     (numbers), with nulls written as empty or zero. A dictionary of texts is text. TableError for a column of a type
     that no table of a study holds.
     """
-    table = _arrow(frame)
-    digest = hashlib.sha256(canonical_json([[field.name, str(field.type)] for field in table.schema]))
-    for field, column in zip(table.schema, table.columns, strict=True):
-        _feed(digest, column.combine_chunks(), field.name)
+    digest = hashlib.sha256(canonical_json(schema_of(frame)))
+    for column in frame:
+        _feed(digest, column, column.name)
     return digest.hexdigest()
 
 
-def _arrow(frame: "pl.DataFrame") -> "pa.Table":
-    """The frame as Arrow with one physical type for each logical one."""
+def _arrow(frame: "pl.DataFrame") -> "pa.Schema":
+    """The frame's columns as Arrow has them, with one physical type for each logical one."""
     import pyarrow as pa
 
-    table = frame.to_arrow()
-    return table.cast(pa.schema([(field.name, _plain(field.type)) for field in table.schema]))
+    return pa.schema([(field.name, _plain(field.type)) for field in frame.clear().to_arrow().schema])
 
 
 def _plain(kind: "pa.DataType") -> "pa.DataType":
@@ -74,30 +72,28 @@ def _plain(kind: "pa.DataType") -> "pa.DataType":
     return kind
 
 
-def _feed(digest: "HASH", array: "pa.Array", name: str) -> None:
+def _feed(digest: "HASH", values: "pl.Series", name: str) -> None:
+    """Add a column; with polars' own means, since pyarrow imports all of pandas to turn an array into numbers."""
     import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    import polars as pl
 
-    kind = array.type
-    digest.update(len(array).to_bytes(8, "little"))
-    digest.update(np.packbits(pc.is_null(array).to_numpy(zero_copy_only=False)).tobytes())
-    if pa.types.is_large_string(kind):
-        filled = pc.fill_null(array, "")
-        digest.update(pc.binary_length(filled).to_numpy(zero_copy_only=False).astype("<i8").tobytes())
-        for text in filled:
-            digest.update(text.as_buffer())
-    elif pa.types.is_large_list(kind):
-        lengths = pc.fill_null(pc.list_value_length(array), 0)
-        digest.update(lengths.to_numpy(zero_copy_only=False).astype("<i8").tobytes())
-        _feed(digest, array.flatten(), name)
-    elif pa.types.is_struct(kind):
-        for field in array.flatten():
-            _feed(digest, field, name)
-    elif pa.types.is_boolean(kind):
-        digest.update(np.packbits(pc.fill_null(array, False).to_numpy(zero_copy_only=False)).tobytes())
-    elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        values = pc.fill_null(array, 0).to_numpy(zero_copy_only=False)
-        digest.update(values.astype(values.dtype.newbyteorder("<")).tobytes())
-    elif not pa.types.is_null(kind):
+    kind = values.dtype
+    digest.update(len(values).to_bytes(8, "little"))
+    digest.update(np.packbits(values.is_null().to_numpy()).tobytes())
+    if isinstance(kind, pl.String | pl.Categorical | pl.Enum):
+        filled = values.cast(pl.String).fill_null("")
+        digest.update(filled.str.len_bytes().to_numpy().astype("<i8").tobytes())
+        digest.update("".join(filled).encode())
+    elif isinstance(kind, pl.List):
+        digest.update(values.list.len().fill_null(0).to_numpy().astype("<i8").tobytes())
+        _feed(digest, values.filter(values.list.len() > 0).explode(), name)
+    elif isinstance(kind, pl.Struct):
+        for field in kind.fields:
+            _feed(digest, values.struct.field(field.name), name)
+    elif isinstance(kind, pl.Boolean):
+        digest.update(np.packbits(values.fill_null(False).to_numpy()).tobytes())
+    elif kind.is_integer() or kind.is_float():
+        numbers = values.fill_null(0).to_numpy()
+        digest.update(numbers.astype(numbers.dtype.newbyteorder("<")).tobytes())
+    elif not isinstance(kind, pl.Null):
         raise TableError(f"column {name} has type {kind}, which no table of a study holds")
