@@ -1,16 +1,23 @@
-"""The tests and intervals agree with their textbook formulas, computed here from scratch."""
+"""Tests, intervals and quartiles agree with their formulas, computed here from scratch, and with statsmodels."""
 
+import statistics
 from fractions import Fraction
-from math import comb, sqrt
+from itertools import pairwise
+from math import comb, floor, sqrt
 from statistics import NormalDist
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samequantity.scoring.statistics import holm_adjusted, mcnemar_p_value, wilson_intervals
-
-pytestmark = pytest.mark.usefixtures("quick_holm")
+from samequantity.scoring.statistics import (
+    holm_adjusted,
+    mcnemar_p_value,
+    minimum_detectable_share,
+    quartiles,
+    wilson_intervals,
+)
 
 
 def exact_mcnemar(canonical_only: int, transformed_only: int) -> Fraction:
@@ -20,32 +27,73 @@ def exact_mcnemar(canonical_only: int, transformed_only: int) -> Fraction:
     return min(Fraction(1), Fraction(2 * tail, 2**pairs))
 
 
-@given(st.integers(0, 400), st.integers(0, 400))
+@pytest.mark.parametrize("pairs", [*range(1, 31), 64, 299, 500, 963, 999, 1000])
+def test_mcnemar_is_the_binomial_sum_down_to_the_smallest_p_of_a_family(pairs: int) -> None:
+    """A family has 1,000 pairs: the smallest p is 2^-999, some 1e-301."""
+    for rarer in {*range(0, pairs // 2, 1 + pairs // 25), pairs // 2 - 1, pairs // 2} - {-1}:
+        found = mcnemar_p_value(canonical_only=pairs - rarer, transformed_only=rarer)
+        assert float(exact_mcnemar(pairs - rarer, rarer)) == pytest.approx(found, rel=1e-10, abs=0)
+        assert 0 < found <= 1
+
+
+@given(st.integers(0, 600), st.integers(0, 600))
+@settings(max_examples=40, deadline=None)
+def test_mcnemar_is_symmetric_and_exact_whatever_the_counts(first: int, second: int) -> None:
+    found = mcnemar_p_value(canonical_only=first, transformed_only=second)
+
+    assert float(exact_mcnemar(first, second)) == pytest.approx(found, rel=1e-10, abs=0)
+    assert found == mcnemar_p_value(canonical_only=second, transformed_only=first)
+
+
+def test_mcnemar_is_that_of_statsmodels() -> None:
+    from statsmodels.stats.contingency_tables import mcnemar
+
+    for canonical_only, transformed_only in [(0, 1), (1, 0), (6, 0), (3, 3), (9, 290), (61, 80), (400, 500)]:
+        expected = mcnemar([[7, canonical_only], [transformed_only, 5]], exact=True).pvalue
+        found = mcnemar_p_value(canonical_only=canonical_only, transformed_only=transformed_only)
+        assert expected == pytest.approx(found, rel=1e-10, abs=0)
+
+
+@pytest.mark.parametrize("pairs", [0, 1, 2, 7, 8])
+def test_pairs_that_are_as_even_as_can_be_give_exactly_one(pairs: int) -> None:
+    """Without a discordant pair as well, where there is nothing to tell apart."""
+    assert mcnemar_p_value(canonical_only=pairs // 2, transformed_only=(pairs + 1) // 2) == 1.0
+
+
+def step_down(p_values: list[Fraction]) -> list[Fraction]:
+    """Holm by its definition: the largest (tests left) × p among the p-values up to this one, at most 1."""
+    ranked = sorted(p_values)
+    return [
+        min(Fraction(1), max((len(ranked) - rank) * p for rank, p in enumerate(ranked) if p <= own)) for own in p_values
+    ]
+
+
+@given(st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.01, 0.05, 1.0]), max_size=7))
 @settings(deadline=None)
-def test_mcnemar_is_the_binomial_sum(canonical_only: int, transformed_only: int) -> None:
-    found = mcnemar_p_value(canonical_only=canonical_only, transformed_only=transformed_only)
-
-    assert found == pytest.approx(float(exact_mcnemar(canonical_only, transformed_only)), rel=1e-10)
-
-
-def test_no_discordant_pair_gives_exactly_one() -> None:
-    assert mcnemar_p_value(canonical_only=0, transformed_only=0) == 1.0
-
-
-def step_down(p_values: list[float]) -> list[float]:
-    """Holm: the running maximum over the sorted p of (tests left) × p, at most 1."""
-    order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    adjusted, highest = [0.0] * len(p_values), 0.0
-    for done, index in enumerate(order):
-        highest = max(highest, min(1.0, (len(p_values) - done) * p_values[index]))
-        adjusted[index] = highest
-    return adjusted
-
-
-@given(st.lists(st.floats(0, 1), max_size=6))
-@settings(max_examples=25, deadline=None)
 def test_holm_is_the_step_down_procedure(p_values: list[float]) -> None:
-    assert holm_adjusted(p_values) == pytest.approx(step_down(p_values), rel=1e-12, abs=1e-300)
+    expected = [float(adjusted) for adjusted in step_down([Fraction(p) for p in p_values])]
+
+    assert expected == pytest.approx(holm_adjusted(p_values), rel=1e-15, abs=5e-324)
+
+
+def test_holm_is_that_of_statsmodels() -> None:
+    from statsmodels.stats.multitest import multipletests
+
+    chance = np.random.default_rng(1)
+    # Few calls: each runs a full garbage collection.
+    for p_values in (
+        [0.5],
+        [0.0, 1.0],
+        [0.01, 0.04, 0.03, 0.03],
+        list(chance.random(5) ** 6),
+        list(chance.random(40) ** 3),
+    ):
+        expected = multipletests(p_values, method="holm")[1]
+        assert expected == pytest.approx(holm_adjusted(p_values), rel=1e-14)
+
+
+def test_holm_of_no_test_is_nothing() -> None:
+    assert [] == holm_adjusted([])
 
 
 @given(st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
@@ -59,8 +107,34 @@ def test_wilson_is_the_score_interval(counts: tuple[int, int]) -> None:
 
     (found,) = wilson_intervals([successes], [trials])
 
-    assert found.low == pytest.approx(centre - half, rel=1e-9, abs=1e-12)
-    assert found.high == pytest.approx(centre + half, rel=1e-9, abs=1e-12)
+    assert centre - half == pytest.approx(found.low, rel=1e-12, abs=1e-15)
+    assert centre + half == pytest.approx(found.high, rel=1e-12)
+    assert 0 <= found.low < found.high <= 1
+
+
+@given(st.integers(1, 3600).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+@settings(max_examples=40, deadline=None)
+def test_wilson_ends_are_the_rates_of_which_the_count_is_just_not_rejected(counts: tuple[int, int]) -> None:
+    """Wilson's definition: at each end, the count lies z standard errors from the end's own expectation."""
+    successes, trials = counts
+    (found,) = wilson_intervals([successes], [trials])
+    z = NormalDist().inv_cdf(0.975)
+
+    for end in (found.low, found.high):
+        if 0 < end < 1:
+            assert z == pytest.approx(abs(successes - trials * end) / sqrt(trials * end * (1 - end)), rel=1e-9)
+
+
+@pytest.mark.parametrize("trials", [1, 2, 9, 200, 3600])
+def test_wilson_is_that_of_statsmodels(trials: int) -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
+    successes = np.arange(trials + 1)
+    lows, highs = proportion_confint(successes, trials, method="wilson")
+    found = wilson_intervals(successes.tolist(), [trials] * len(successes))
+
+    assert lows == pytest.approx([interval.low for interval in found], rel=1e-11, abs=1e-15)
+    assert highs == pytest.approx([interval.high for interval in found], rel=1e-11)
 
 
 def test_wilson_ends_are_exact_at_the_edges() -> None:
@@ -70,3 +144,85 @@ def test_wilson_ends_are_exact_at_the_edges() -> None:
     assert every.high == 1.0
     assert none.high == pytest.approx(1 - every.low)
     assert 0 < none.high < 0.01
+
+
+def inclusive(values: list[int], point: Fraction) -> Fraction:
+    """The value at a share of the way from the smallest to the largest, straight lines between neighbours."""
+    ordered = sorted(values)
+    place = point * (len(ordered) - 1)
+    below = floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+@given(st.lists(st.integers(-5, 4000), min_size=1, max_size=12))
+@settings(deadline=None)
+def test_quartiles_are_inclusive_and_exact(values: list[int]) -> None:
+    found = quartiles(values)
+
+    assert (found.q1, found.median, found.q3) == tuple(inclusive(values, Fraction(quarter, 4)) for quarter in (1, 2, 3))
+    assert np.percentile(values, [25, 50, 75]).tolist() == pytest.approx([found.q1, found.median, found.q3])
+    assert found.median == statistics.median(map(Fraction, values))
+    assert min(values) <= found.q1 <= found.median <= found.q3 <= max(values)
+    if len(values) > 1:
+        fractions = [Fraction(value) for value in values]
+        assert statistics.quantiles(fractions, method="inclusive") == [found.q1, found.median, found.q3]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([7], "7 7 7"),
+        ([1, 2], "5/4 3/2 7/4"),
+        ([2, 1], "5/4 3/2 7/4"),
+        ([3, 1, 2], "3/2 2 5/2"),
+        ([4, 4, 4, 9], "4 4 21/4"),
+    ],
+)
+def test_quartiles_of_a_few_values(values: list[int], expected: str) -> None:
+    found = quartiles(values)
+
+    assert expected == f"{found.q1} {found.median} {found.q3}"
+
+
+def rejected(discordant: int) -> list[int]:
+    """The counts of the commoner kind at which the exact test gives a p of at most .05."""
+    counts = range(discordant + 1)
+    return [count for count in counts if exact_mcnemar(count, discordant - count) <= Fraction(1, 20)]
+
+
+def power(discordant: int, share: Fraction, rejecting: list[int]) -> Fraction:
+    """The probability of a rejection when each pair is of the commoner kind with this probability."""
+    return sum((comb(discordant, k) * share**k * (1 - share) ** (discordant - k) for k in rejecting), start=Fraction(0))
+
+
+@given(st.integers(6, 60))
+@settings(max_examples=20, deadline=None)
+def test_the_minimum_detectable_share_is_the_smallest_with_a_power_of_four_fifths(discordant: int) -> None:
+    found = minimum_detectable_share(discordant)
+    rejecting = rejected(discordant)
+
+    assert found is not None
+    assert Fraction(1, 2) < Fraction(found) < 1
+    nearby = Fraction(1, 10**8)
+    assert power(discordant, Fraction(found) - nearby, rejecting) < Fraction(4, 5)
+    assert power(discordant, Fraction(found) + nearby, rejecting) > Fraction(4, 5)
+
+
+@pytest.mark.parametrize("discordant", range(6))
+def test_fewer_than_six_pairs_detect_nothing(discordant: int) -> None:
+    assert [] == rejected(discordant)
+    assert minimum_detectable_share(discordant) is None
+
+
+def test_more_pairs_detect_a_smaller_share_unless_the_test_rejects_no_more_of_them() -> None:
+    """The test is discrete: while the same counts of the rarer kind reject, one more pair asks for a larger share."""
+    shares = {pairs: minimum_detectable_share(pairs) for pairs in range(6, 80)}
+    reach = {pairs: len(rejected(pairs)) for pairs in shares}
+
+    for (pairs, share), (more, other) in pairwise(shares.items()):
+        assert share is not None
+        assert other is not None
+        assert (other > share) == (reach[more] == reach[pairs])
+    large = [minimum_detectable_share(pairs) or 1.0 for pairs in (79, 300, 1000, 3600)]
+    assert large == sorted(large, reverse=True)

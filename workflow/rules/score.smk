@@ -3,6 +3,7 @@ rule score:
         views="results/{study}/views.parquet",
         answers="results/{study}/answers/{system}.parquet",
         audits="results/{study}/audits/{system}.parquet",
+        responses="results/{study}/responses/{system}.parquet",
     output:
         scores="results/{study}/scores/{system}.parquet",
         manifest="results/{study}/scores/{system}.manifest.json",
@@ -16,4 +17,4 @@ rule score:
         store=config["store"],
     shell:
         "samequantity --log {log} score --views {input.views} --answers {input.answers}"
-        " --audits {input.audits} {params.complete} --out {output.scores} --store {params.store:q}"
+        " --audits {input.audits} --responses {input.responses} {params.complete} --out {output.scores} --store {params.store:q}"

@@ -1,6 +1,9 @@
-"""The columns of scores and of intervals, which score and bootstrap write and tables and figures read."""
+"""The columns of scores, intervals and comparisons: what scoring writes and tables and figures read."""
 
 import polars as pl
+
+NO_VIEW = "no view of this family in the sample"
+"""Why what is about a family is absent."""
 
 SCORES = pl.Schema(
     {
@@ -9,6 +12,8 @@ SCORES = pl.Schema(
         "measure": pl.String(),
         "family": pl.String(),
         "template": pl.String(),
+        "orbit_size": pl.Int64(),
+        "category": pl.String(),
         "numerator": pl.Int64(),
         "denominator": pl.Int64(),
         "estimate": pl.String(),
@@ -25,13 +30,20 @@ SCORES = pl.Schema(
         "dropped_bases": pl.Int64(),
     }
 )
-"""One row a layer, measure, family and template, in the order of `Layer`, `Measure`, `Family`; pooled rows (template
-null) stand before the strata, which are sorted by name.
+"""One row a layer, measure, family, template, orbit size and category, sorted in this order: layers, measures and
+families as `Layer`, `Measure` and `Family` have them, and null, which stands for all of them, first. Only layer null
+comes last: it is about the response itself, whatever a parser makes of it.
 
-`estimate` is numerator / denominator as text in lowest terms, null over an empty denominator; `absent` then says why
-(pooled rows only: a stratum without a view has no row). A family gap has C, T, c and t; its pooled row has the tests.
-`marked` belongs to the audited family gaps, `supported` to the strict ones and to the rows h1 and h2. Row h1 counts the
-families that support it among those tested; row h2 repeats the strict orbit gap.
+`orbit_size`, the number of a base's views, splits the measures of orbits. `category` splits counts: `magnitude_drop`
+by k (parsed × 10^k = expected), `final_lines` by their number (the row without a category counts the responses with
+more than one), `rewrite` and `rewrite_recovered` by the rewrite of the audit, `completion_tokens` into q1, median, q3,
+whose estimate is exact and whose numerator is null. Only categories that occur have a row.
+
+`estimate` is otherwise numerator / denominator as text in lowest terms, null over an empty denominator; `absent` then
+says why (pooled rows only: a stratum without a view has no row). Gaps have C, T, c and t, where the orbit as a whole
+stands for the transformed view of an orbit gap; pooled family gaps have the tests. `marked` belongs to the audited
+family gaps, `supported` to the strict ones and to the rows h1 and h2. Row h1 counts the families that support it among
+those tested; row h2 repeats the strict orbit gap.
 """
 
 INTERVALS = pl.Schema(
@@ -41,6 +53,7 @@ INTERVALS = pl.Schema(
         "measure": pl.String(),
         "family": pl.String(),
         "template": pl.String(),
+        "orbit_size": pl.Int64(),
         "estimate": pl.String(),
         "low": pl.Float64(),
         "high": pl.Float64(),
@@ -49,8 +62,48 @@ INTERVALS = pl.Schema(
         "method": pl.String(),
     }
 )
-"""One row a layer, measure, family and template, ordered as the scores are; `estimate` is exact text, as there.
+"""One row a layer, measure, family, template and orbit size, sorted as the scores are; `estimate` is exact, as there.
 
 `draws` is null for Wilson; `dropped_draws` counts the draws without a base in the denominator, which enter no
 percentile. `low` and `high` are null when every draw was dropped. What has no view in the sample has no row.
+"""
+
+COMPARISONS = pl.Schema(
+    {
+        "system": pl.String(),
+        "reference": pl.String(),
+        "layer": pl.String(),
+        "measure": pl.String(),
+        "family": pl.String(),
+        "template": pl.String(),
+        "denominator": pl.Int64(),
+        "system_numerator": pl.Int64(),
+        "system_estimate": pl.String(),
+        "reference_numerator": pl.Int64(),
+        "reference_estimate": pl.String(),
+        "difference": pl.String(),
+        "low": pl.Float64(),
+        "high": pl.Float64(),
+        "draws": pl.Int64(),
+        "dropped_draws": pl.Int64(),
+        "system_only": pl.Int64(),
+        "reference_only": pl.Int64(),
+        "p_value": pl.Float64(),
+        "p_holm": pl.Float64(),
+        "holm_tests": pl.Int64(),
+        "detectable": pl.Float64(),
+        "absent": pl.String(),
+        "dropped_bases": pl.Int64(),
+    }
+)
+"""One row a layer, measure, family and template of two systems, sorted as the scores are.
+
+Both systems are counted over the same `denominator`; `difference`, with its interval, is system − reference. The two
+estimates and the difference are exact text, null over an empty denominator; `absent` then says why.
+
+`system_only` and `reference_only` are the discordant pairs of a rate, null for gaps. Correctness by family and the
+rates of orbits have `p_value`, pooled only; Holm's adjustment covers the families alone. `detectable` belongs to each
+test: the smallest difference of rates that it finds with 80 % power at α = .05, given as many discordant pairs as were
+observed. It is null with fewer than six of them, since no result would then reach α. `dropped_bases` counts the bases
+that are left out because one of the two systems lacks a response.
 """

@@ -4,13 +4,12 @@ A *profile* is one base with its outcomes in both layers, by family. Every measu
 of small integers that a profile decides. A score takes every base once, a bootstrap draw as often as it was drawn.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
 
 import polars as pl
 
+from samequantity.domain.exchange import FinishReason
 from samequantity.domain.verdicts import Layer, Status
 from samequantity.domain.views import TRANSFORMATIONS, Family
 
@@ -30,8 +29,25 @@ class Measure(StrEnum):
     PARSE_ERROR = "parse_error"
     UNIT_ERROR = "unit_error"
     VALUE_ERROR = "value_error"
+    FINISHED_CORRECTNESS = "finished_correctness"
+    MAGNITUDE_DROP = "magnitude_drop"
+    FINAL_LINES = "final_lines"
+    REWRITE = "rewrite"
+    REWRITE_RECOVERED = "rewrite_recovered"
+    LENGTH_FINISHED = "length_finished"
+    COMPLETION_TOKENS = "completion_tokens"
     H1 = "h1"
     H2 = "h2"
+
+    @property
+    def is_of_orbits(self) -> bool:
+        """Whether this is counted over whole orbits, and so also by their size."""
+        return self in (
+            Measure.ORBIT_CORRECTNESS,
+            Measure.ORBIT_INVARIANCE,
+            Measure.CONSISTENT_WRONG,
+            Measure.ORBIT_GAP,
+        )
 
     @property
     def is_gap(self) -> bool:
@@ -76,7 +92,8 @@ class Pairing:
 class Ratio:
     """One measure of one layer: numerator and denominator are expressions over profiles, summed over bases.
 
-    `family` is None for a measure of whole orbits; `pairing` is given for a family gap only.
+    `family` is None for a measure of whole orbits; `pairing` is given for the gaps only, where the orbit as a whole
+    stands for the transformed view of an orbit gap.
     """
 
     measure: Measure
@@ -97,11 +114,17 @@ STATUS_COLUMNS = tuple(status_column(layer, family) for layer in Layer for famil
 PATTERN_COLUMNS = ("template", *STATUS_COLUMNS)
 """Bases that agree in these are the same to every gap: the patterns that the bootstrap draws from."""
 
+ORBIT_SIZE = pl.sum_horizontal(
+    pl.col(status_column(Layer.STRICT, family)).is_not_null().cast(pl.Int64) for family in Family
+)
+"""How many views a profile's base has, the canonical one included."""
+
 
 def profiles(outcomes: pl.DataFrame) -> pl.DataFrame:
     """One row a base, sorted by base_id, from the outcomes of one system (`samequantity.scoring.outcomes`).
 
-    Columns: base_id, `PATTERN_COLUMNS`, and for each layer `<layer>_invariant`: every value defined, all equal.
+    Columns: base_id, `PATTERN_COLUMNS`, for each layer `<layer>_invariant` (every value defined, all equal), and for
+    each family `finished_<family>`: whether the response ended before the cap, null where that is not known.
     """
     views = outcomes.group_by("base_id").agg(
         pl.col("template").first(),
@@ -111,29 +134,23 @@ def profiles(outcomes: pl.DataFrame) -> pl.DataFrame:
             for family in Family
         ),
         *(_invariant(layer).alias(f"{layer}_invariant") for layer in Layer),
+        *(
+            (pl.col("finish_reason") != FinishReason.LENGTH)
+            .filter(pl.col("family") == family)
+            .first()
+            .alias(f"finished_{family}")
+            for family in Family
+        ),
     )
     return views.sort("base_id")
 
 
 def ratios(layer: Layer) -> tuple[Ratio, ...]:
     """Every measure of a layer, ordered by measure, then family; recovery belongs to the audited layer alone."""
-    solved = _is_correct(layer, Family.CANONICAL)
-    orbit = pl.all_horizontal(_is_correct(layer, family) | ~_is_shown(family) for family in Family)
-    invariant = pl.col(f"{layer}_invariant")
-    orbits = {
-        Measure.ORBIT_CORRECTNESS: _count(orbit),
-        Measure.ORBIT_INVARIANCE: _count(invariant),
-        Measure.CONSISTENT_WRONG: _count(invariant & ~orbit),
-        Measure.ORBIT_GAP: Pairing(canonical=solved, transformed=orbit).difference,
-    }
-    every_base = _count(pl.col("template").is_not_null())
     return (
         *(_of_views(Measure.VIEW_CORRECTNESS, layer, family, _is_correct(layer, family)) for family in Family),
         *(_family_gap(layer, family) for family in TRANSFORMATIONS),
-        *(
-            Ratio(measure=measure, layer=layer, family=None, numerator=counted, denominator=every_base)
-            for measure, counted in orbits.items()
-        ),
+        *_of_orbits(layer),
         *(
             _of_views(Measure.RECOVERED, layer, family, _is_correct(layer, family) & ~_is_correct(Layer.STRICT, family))
             for family in Family
@@ -144,68 +161,32 @@ def ratios(layer: Layer) -> tuple[Ratio, ...]:
             for failure in FAILURES
             for family in Family
         ),
+        *(_finished_correctness(layer, family) for family in Family),
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """A ratio counted over the bases of one template, or over all (template None).
-
-    `pairs` holds C, T, c and t under the names of `Pairing.counts`; empty for what is no family gap.
-    """
-
-    ratio: Ratio
-    template: str | None
-    numerator: int
-    denominator: int
-    pairs: Mapping[str, int]
-
-    @property
-    def estimate(self) -> Fraction | None:
-        """The exact ratio, None over an empty denominator."""
-        return Fraction(self.numerator, self.denominator) if self.denominator else None
-
-    def columns(self) -> dict[str, object]:
-        """What scores and intervals have in common: layer, measure, family, template, and the estimate as text."""
-        return {
-            "layer": self.ratio.layer.value,
-            "measure": self.ratio.measure.value,
-            "family": None if self.ratio.family is None else self.ratio.family.value,
-            "template": self.template,
-            "estimate": None if self.estimate is None else str(self.estimate),
-        }
-
-
-def tallies(bases: pl.DataFrame, measured: Sequence[Ratio]) -> list[Tally]:
-    """Count each ratio over the profiles, in the order given: pooled, then by template, sorted by name.
-
-    A template without a view of the ratio's family has no tally; a pooled one has, with denominator 0.
-    """
-    columns = [_columns(ratio) for ratio in measured]
-    sums = [
-        expression.sum().cast(pl.Int64).alias(f"{index}.{name}")
-        for index, named in enumerate(columns)
-        for name, expression in named.items()
-    ]
-    pooled = bases.select(pl.lit(None, dtype=pl.String).alias("template"), *sums).row(0, named=True)
-    strata = bases.group_by("template").agg(sums).sort("template").rows(named=True)
-    return [
-        Tally(
-            ratio=ratio,
-            template=group["template"],
-            numerator=group[f"{index}.numerator"],
-            denominator=group[f"{index}.denominator"],
-            pairs={name: group[f"{index}.{name}"] for name in (ratio.pairing.counts if ratio.pairing else ())},
+def _of_orbits(layer: Layer) -> tuple[Ratio, ...]:
+    """The measures of whole orbits, over all bases."""
+    orbit = pl.all_horizontal(_is_correct(layer, family) | ~_is_shown(family) for family in Family)
+    invariant = pl.col(f"{layer}_invariant")
+    pairing = Pairing(canonical=_is_correct(layer, Family.CANONICAL), transformed=orbit)
+    counted = {
+        Measure.ORBIT_CORRECTNESS: _count(orbit),
+        Measure.ORBIT_INVARIANCE: _count(invariant),
+        Measure.CONSISTENT_WRONG: _count(invariant & ~orbit),
+        Measure.ORBIT_GAP: pairing.difference,
+    }
+    return tuple(
+        Ratio(
+            measure=measure,
+            layer=layer,
+            family=None,
+            numerator=numerator,
+            denominator=_count(pl.col("template").is_not_null()),
+            pairing=pairing if measure.is_gap else None,
         )
-        for index, ratio in enumerate(measured)
-        for group in (pooled, *strata)
-        if group["template"] is None or group[f"{index}.denominator"]
-    ]
-
-
-def _columns(ratio: Ratio) -> dict[str, pl.Expr]:
-    counts = ratio.pairing.counts if ratio.pairing is not None else {}
-    return {"numerator": ratio.numerator, "denominator": ratio.denominator, **counts}
+        for measure, numerator in counted.items()
+    )
 
 
 def _of_views(measure: Measure, layer: Layer, family: Family, counted: pl.Expr) -> Ratio:
@@ -227,6 +208,18 @@ def _family_gap(layer: Layer, family: Family) -> Ratio:
         numerator=pairing.difference,
         denominator=_count(_is_shown(family)),
         pairing=pairing,
+    )
+
+
+def _finished_correctness(layer: Layer, family: Family) -> Ratio:
+    """Correctness over the views whose responses ended before the cap."""
+    finished = pl.col(f"finished_{family}").fill_null(False)
+    return Ratio(
+        measure=Measure.FINISHED_CORRECTNESS,
+        layer=layer,
+        family=family,
+        numerator=_count(_is_correct(layer, family) & finished),
+        denominator=_count(finished),
     )
 
 

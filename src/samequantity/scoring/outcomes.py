@@ -1,7 +1,7 @@
 """The outcomes of one system: every view with what both layers made of its response.
 
 Scores and intervals rest on this table alone. Whatever would make a rate wrong is refused here: a view without a
-response, with two, or with a response to a prompt that was never asked.
+response, with two, with a response to a prompt that was never asked, or with verdicts on another response.
 """
 
 from collections.abc import Iterable
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from samequantity.domain.exchange import FinishReason
 from samequantity.domain.verdicts import Layer, Status
 from samequantity.domain.views import Family
 from samequantity.errors import TableError
@@ -23,19 +24,23 @@ SCHEMA = pl.Schema(
         "family": pl.String(),
         "strict_status": pl.String(),
         "strict_value": pl.String(),
-        "final_lines": pl.Int64(),
+        "strict_final_lines": pl.Int64(),
         "audited_status": pl.String(),
         "audited_value": pl.String(),
+        "audited_final_lines": pl.Int64(),
         "recovered": pl.Boolean(),
         "rewrites": pl.List(pl.String()),
         "magnitude_k": pl.Int64(),
+        "finish_reason": pl.String(),
+        "completion_tokens": pl.Int64(),
     }
 )
-"""One row a view, sorted by view_id; the columns after `recovered` are the audit's, final_lines the strict parser's."""
+"""One row a view, sorted by view_id. The last two columns are the response's own, null where it was not given."""
 
 VIEW_COLUMNS = ("view_id", "base_id", "template", "family")
 ANSWER_COLUMNS = ("system", "view_id", "status", "value", "final_lines")
-AUDIT_COLUMNS = ("system", "view_id", "status", "value", "recovered", "rewrites", "magnitude_k")
+AUDIT_COLUMNS = ("system", "view_id", "status", "value", "final_lines", "recovered", "rewrites", "magnitude_k")
+RESPONSE_COLUMNS = ("view_id", "finish_reason", "completion_tokens")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,15 +57,21 @@ class Outcomes:
 
 
 def outcomes(
-    views: pl.DataFrame, answers: pl.DataFrame, audits: pl.DataFrame, *, complete_orbits_only: bool = False
+    views: pl.DataFrame,
+    answers: pl.DataFrame,
+    audits: pl.DataFrame,
+    responses: pl.DataFrame | None = None,
+    *,
+    complete_orbits_only: bool = False,
 ) -> Outcomes:
-    """Join the views with one system's strict answers and audited answers.
+    """Join the views with one system's strict answers, audited answers and, where given, the responses themselves.
 
-    The frames need the columns `VIEW_COLUMNS`, `ANSWER_COLUMNS` and `AUDIT_COLUMNS`, in any row order; others are
-    ignored. With `complete_orbits_only`, a base that lacks a response to one of its views is dropped whole.
+    The frames need the columns `VIEW_COLUMNS`, `ANSWER_COLUMNS`, `AUDIT_COLUMNS` and `RESPONSE_COLUMNS`, in any row
+    order; others are ignored. With `complete_orbits_only`, a base that lacks a response to one of its views is dropped
+    whole.
 
     Raises TableError when a column is missing, when the rows are of no or of several systems, when a view is missing,
-    repeated or unknown, or when the two layers cannot stem from the same responses.
+    repeated or unknown, or when the two layers cannot stem from the same responses, or not from those given.
     """
     asked = _checked_views(views)
     strict = _checked_answers(answers, ANSWER_COLUMNS, "answers", asked)
@@ -72,6 +83,7 @@ def outcomes(
     )
     whole = _whole_orbits(joined, system, complete_orbits_only=complete_orbits_only)
     _refuse_contradictions(whole, system)
+    whole = _with_responses(whole, asked, responses, system)
     frame = (
         whole.with_columns(pl.lit(system).alias("system"))
         .select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
@@ -90,6 +102,7 @@ def _checked_views(views: pl.DataFrame) -> pl.DataFrame:
     known = pl.col("family").is_in(list(Family)).fill_null(False)
     named = (pl.col("view_id") == pl.format("{}/{}", "base_id", "family")).fill_null(False)
     _refuse(asked.filter(~known | ~named)["view_id"], "views", "are not named <base_id>/<family>", cure)
+    _refuse(asked.filter(pl.col("template").is_null())["view_id"], "views", "have no template", cure)
     split = asked.group_by("base_id").agg(pl.col("template").n_unique(), (pl.col("family") == Family.CANONICAL).any())
     _refuse(split.filter(pl.col("template") != 1)["base_id"], "views", "belong to several templates", cure, "bases")
     _refuse(split.filter(~pl.col("family"))["base_id"], "views", "have no canonical view", cure, "bases")
@@ -113,11 +126,14 @@ def _checked_answers(answers: pl.DataFrame, columns: tuple[str, ...], name: str,
     _refuse(strange, name, f"have a status that is none of {', '.join(Status)}", "Make the table again with parse")
     empty = taken.filter(pl.col("status").is_in(valued) & pl.col("value").is_null())["view_id"]
     _refuse(empty, name, "have no value although their status says that they do", "Make the table again with parse")
+    for column in [column for column in ("final_lines", "rewrites") if column in columns]:
+        void = taken.filter(pl.col(column).is_null())["view_id"]
+        _refuse(void, name, f"have no {column}", "Make the table again with parse and audit")
     return taken
 
 
 def _layer(answers: pl.DataFrame, layer: Layer) -> pl.DataFrame:
-    return answers.drop("system").rename({"status": f"{layer}_status", "value": f"{layer}_value"})
+    return answers.drop("system").rename({name: f"{layer}_{name}" for name in ("status", "value", "final_lines")})
 
 
 def _whole_orbits(joined: pl.DataFrame, system: str, *, complete_orbits_only: bool) -> pl.DataFrame:
@@ -135,11 +151,37 @@ def _whole_orbits(joined: pl.DataFrame, system: str, *, complete_orbits_only: bo
 
 
 def _refuse_contradictions(whole: pl.DataFrame, system: str) -> None:
-    """A strict success is carried over, and recovered says that only the audit reads the answer."""
+    """The audit keeps a strict success and a response that was cut off; recovered is what it alone reads."""
     strict, audited = (pl.col(f"{layer}_status") == Status.CORRECT for layer in Layer)
-    agrees = (~strict | audited) & (pl.col("recovered") == (audited & ~strict)).fill_null(False)
+    cut, still_cut = (pl.col(f"{layer}_status") == Status.TRUNCATION_ERROR for layer in Layer)
+    agrees = (~strict | audited) & (cut == still_cut) & (pl.col("recovered") == (audited & ~strict)).fill_null(False)
     stray = whole.filter(~agrees)["view_id"]
     _refuse(stray, f"audits of {system}", "contradict the strict answers", "Make the audit again from these answers")
+
+
+def _with_responses(
+    whole: pl.DataFrame, asked: pl.DataFrame, responses: pl.DataFrame | None, system: str
+) -> pl.DataFrame:
+    """What the responses themselves say, null without them; a response is cut off exactly when both layers say so."""
+    if responses is None:
+        return whole.with_columns(pl.lit(None).alias(column) for column in RESPONSE_COLUMNS[1:])
+    _require_columns(responses, RESPONSE_COLUMNS, "responses")
+    taken = responses.select(RESPONSE_COLUMNS).with_columns(
+        pl.col("view_id").cast(pl.String), pl.col("finish_reason").cast(pl.String).fill_null(FinishReason.OTHER)
+    )
+    cure = "Pass the responses that these answers were parsed from"
+    if "system" in responses.columns:
+        others = responses.filter((pl.col("system").cast(pl.String) != system).fill_null(False))["view_id"]
+        _refuse(others, "responses", f"are answered by another system than {system}", cure)
+    _refuse(_repeated(taken), "responses", "are answered more than once", cure)
+    _refuse(taken.join(asked, on="view_id", how="anti")["view_id"], "responses", "are not in the views table", cure)
+    missing = whole.join(taken, on="view_id", how="anti")["view_id"]
+    _refuse(missing, f"responses of {system}", "are missing", cure)
+    joined = whole.join(taken, on="view_id", how="left")
+    stopped = pl.col("finish_reason") == FinishReason.STOP
+    stray = joined.filter(stopped == (pl.col("strict_status") == Status.TRUNCATION_ERROR))["view_id"]
+    _refuse(stray, f"responses of {system}", "are cut off where the answers say otherwise, or the reverse", cure)
+    return joined
 
 
 def _only_system(strict: pl.DataFrame, audited: pl.DataFrame) -> str:

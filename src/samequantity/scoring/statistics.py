@@ -1,13 +1,25 @@
-"""The tests and intervals of PROTOCOL, section 6, from statsmodels.
+"""The tests, intervals and quartiles of PROTOCOL, section 6.
 
-statsmodels takes a second to import, so that it is imported where it is used.
+Probabilities come from scipy.special, which is imported where it is used. scipy.stats and statsmodels take a second to
+import, more than all the rest of scoring a system takes, so that Holm's and Wilson's formulas stand here; the tests
+hold them to statsmodels, and the p-values to sums in rationals.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from statistics import NormalDist, quantiles
 
 CONFIDENCE = 0.95
 """Coverage of every interval, two-sided."""
+
+ALPHA = 0.05
+"""A p-value below this counts."""
+
+POWER = 0.8
+"""The probability with which a minimum detectable effect is found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,38 +30,88 @@ class Interval:
     high: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quartiles:
+    """Inclusive quartiles: the smallest value is the 0 % point and the largest the 100 % point."""
+
+    q1: Fraction
+    median: Fraction
+    q3: Fraction
+
+
 def mcnemar_p_value(*, canonical_only: int, transformed_only: int) -> float:
     """Exact two-sided McNemar test of paired outcomes: the binomial test of the discordant pairs at one half.
 
-    Without a discordant pair there is nothing to tell apart, and p is 1.
+    Pairs that are as even as can be, none among them, give exactly 1.
     """
-    from statsmodels.stats.contingency_tables import mcnemar
+    from scipy.special import bdtr
 
-    if canonical_only + transformed_only == 0:
-        return 1.0
-    # The concordant pairs do not enter the exact test.
-    return float(mcnemar([[0, canonical_only], [transformed_only, 0]], exact=True).pvalue)
+    rarer, pairs = min(canonical_only, transformed_only), canonical_only + transformed_only
+    if pairs - 2 * rarer <= 1:
+        return 1.0  # the two tails, equal at one half, meet in the middle and would add up to 1 or more
+    # Unlike scipy.stats.binom, whose tail is 0 below 1e-280, bdtr keeps its precision down to the smallest floats.
+    return 2 * float(bdtr(rarer, pairs, 0.5))
 
 
 def holm_adjusted(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down adjustment over exactly the tests given, in the order given."""
-    from statsmodels.stats.multitest import multipletests
+    """Holm's step-down adjustment over exactly the tests given, in the order given.
 
-    if not p_values:
-        return []
-    return [float(p) for p in multipletests(p_values, method="holm")[1]]
+    Holm, "A simple sequentially rejective multiple test procedure", 1979: the i-th smallest of m p-values times
+    m − i + 1, but no less than those before it, and at most 1.
+    """
+    adjusted, highest = dict[int, float](), 0.0
+    for done, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - done) * p_values[index]))
+        adjusted[index] = highest
+    return [adjusted[index] for index in range(len(p_values))]
 
 
 def wilson_intervals(successes: Sequence[int], trials: Sequence[int]) -> list[Interval]:
-    """Two-sided Wilson score intervals of binomial rates, one for each pair of counts (trials > 0)."""
-    import numpy as np
-    from statsmodels.stats.proportion import proportion_confint
+    """Two-sided Wilson score intervals of binomial rates, one for each pair of counts (trials > 0).
 
-    if not trials:
-        return []
-    lows, highs = proportion_confint(np.asarray(successes), np.asarray(trials), alpha=1 - CONFIDENCE, method="wilson")
+    Wilson, "Probable inference, the law of succession, and statistical inference", 1927.
+    """
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    return [_wilson(k, n, z) for k, n in zip(successes, trials, strict=True)]
+
+
+def _wilson(successes: int, trials: int, z: float) -> Interval:
+    centre = (successes + z * z / 2) / (trials + z * z)
+    half = z * sqrt(successes * (trials - successes) / trials + z * z / 4) / (trials + z * z)
     # The formula is exactly 0 without a success and exactly 1 without a failure; rounding may leave 1e-19 of it.
-    return [
-        Interval(low=float(low) if k else 0.0, high=float(high) if k < n else 1.0)
-        for k, n, low, high in zip(successes, trials, lows, highs, strict=True)
-    ]
+    return Interval(
+        low=max(0.0, centre - half) if successes else 0.0, high=min(1.0, centre + half) if successes < trials else 1.0
+    )
+
+
+def quartiles(values: Sequence[int]) -> Quartiles:
+    """Exact inclusive quartiles of at least one whole number (method 7 of Hyndman and Fan, 1996)."""
+    if len(values) == 1:
+        return Quartiles(q1=Fraction(values[0]), median=Fraction(values[0]), q3=Fraction(values[0]))
+    q1, median, q3 = quantiles(map(Fraction, sorted(values)), n=4, method="inclusive")
+    return Quartiles(q1=q1, median=median, q3=q3)
+
+
+def minimum_detectable_share(discordant: int) -> float | None:
+    """How lopsided discordant pairs must be for the exact McNemar test to find it with power `POWER` at `ALPHA`.
+
+    Given so many discordant pairs, the test rejects when the rarer kind has at most r of them, r being the largest
+    count with a two-sided p of at most `ALPHA`; the power is the probability of that, in either direction, when each
+    pair is of the commoner kind with probability s. The smallest s above one half with enough power is returned, None
+    when no count rejects, as with fewer than six pairs. A difference in rates follows: (2 s − 1) × pairs / bases.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import bdtr
+
+    def p_value(rarer: int) -> float:
+        return mcnemar_p_value(canonical_only=rarer, transformed_only=discordant - rarer)
+
+    rejecting = bisect_left(range(discordant // 2 + 1), ALPHA, key=p_value)
+    if rejecting == 0:
+        return None
+
+    def lacking(share: float) -> float:
+        rarest = rejecting - 1
+        return float(bdtr(rarest, discordant, 1 - share) + bdtr(rarest, discordant, share)) - POWER
+
+    return float(brentq(lacking, 0.5, 1.0, xtol=1e-12))

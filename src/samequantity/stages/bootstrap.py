@@ -5,9 +5,7 @@ template and the same outcomes in both layers are one *pattern*, so that a draw 
 patterns. One matrix of draws serves every measure of the system, which keeps them paired.
 """
 
-import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -16,9 +14,11 @@ import polars as pl
 from samequantity.domain.verdicts import Layer
 from samequantity.errors import SettingsError
 from samequantity.scoring.columns import INTERVALS
-from samequantity.scoring.measures import PATTERN_COLUMNS, RATES, Tally, profiles, ratios, tallies
+from samequantity.scoring.measures import PATTERN_COLUMNS, RATES, profiles, ratios
 from samequantity.scoring.outcomes import outcomes
-from samequantity.scoring.statistics import CONFIDENCE, Interval, wilson_intervals
+from samequantity.scoring.resampling import Resampled, draw_weights, generator_for, resampled_ratios
+from samequantity.scoring.statistics import Interval, wilson_intervals
+from samequantity.scoring.tallies import Tally, tallies
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,14 +32,6 @@ class Method(StrEnum):
 
     BOOTSTRAP = "bootstrap"
     WILSON = "wilson"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bootstrapped:
-    """A percentile interval, None when every draw was dropped, and the number of draws without a denominator."""
-
-    interval: Interval | None
-    dropped_draws: int
 
 
 def bootstrap(
@@ -65,7 +57,8 @@ def bootstrap(
     gaps = [tally for tally in counted if tally.ratio.measure.is_gap]
     rates = [tally for tally in counted if tally.ratio.measure in RATES]
 
-    resampled = iter(resample(bases, gaps, draws=draws, generator=generator_for(seed, joined.system)))
+    generator = generator_for("bootstrap", seed, joined.system)
+    resampled = iter(resample(bases, gaps, draws=draws, generator=generator))
     wilson = iter(wilson_intervals([rate.numerator for rate in rates], [rate.denominator for rate in rates]))
     rows = []
     for tally in counted:
@@ -77,52 +70,26 @@ def bootstrap(
     return pl.DataFrame([row | {"system": joined.system} for row in rows], schema=INTERVALS)
 
 
-def generator_for(seed: int, system: str) -> "np.random.Generator":
-    """The system's own stream of random numbers, from the study's seed and the system's name alone."""
-    import numpy as np
-
-    digest = hashlib.sha256(f"bootstrap\n{seed}\n{system}".encode()).digest()
-    return np.random.default_rng(int.from_bytes(digest, "big"))
-
-
 def resample(
     bases: pl.DataFrame, gaps: Sequence[Tally], *, draws: int, generator: "np.random.Generator"
-) -> list[Bootstrapped]:
+) -> Sequence[Resampled]:
     """Bootstrap ratios of the profiles' patterns, one result a tally, all from the same draws."""
-    import numpy as np
-
-    if not gaps:
-        return []
     patterns = bases.group_by(PATTERN_COLUMNS).len("bases").sort(PATTERN_COLUMNS, nulls_last=False)
-    observed = patterns["bases"].to_numpy()
-    # Whole numbers far below 2^53: sums in float64 are exact, and the matrix product is fast.
-    weights = generator.multinomial(observed.sum(), observed / observed.sum(), size=draws).astype(np.float64)
-    numerators = weights @ _pattern_matrix(patterns, gaps, [tally.ratio.numerator for tally in gaps])
-    denominators = weights @ _pattern_matrix(patterns, gaps, [tally.ratio.denominator for tally in gaps])
-    return [_percentiles(numerators[:, column], denominators[:, column]) for column in range(len(gaps))]
+    weights = draw_weights(patterns["bases"].cast(pl.Int64).to_numpy(), draws=draws, generator=generator)
+    numerators, denominators = _added(patterns, gaps)
+    return resampled_ratios(weights, numerators, denominators)
 
 
-def _pattern_matrix(patterns: pl.DataFrame, gaps: Sequence[Tally], values: Sequence[pl.Expr]) -> "NDArray[np.float64]":
-    """What one base of each pattern adds to each sum; shape (patterns, tallies)."""
+def _added(patterns: pl.DataFrame, gaps: Sequence[Tally]) -> "tuple[NDArray[np.float64], NDArray[np.float64]]":
+    """What one base of each pattern adds to the numerators and to the denominators; shape (patterns, tallies) each."""
     columns = [
-        (value if tally.template is None else value * (pl.col("template") == tally.template).cast(pl.Int64))
-        .cast(pl.Float64)
-        .alias(str(index))
-        for index, (tally, value) in enumerate(zip(gaps, values, strict=True))
+        pl.when(tally.stratum).then(value).otherwise(0).cast(pl.Float64).alias(f"{name}{index}")
+        for name in ("numerator", "denominator")
+        for index, tally in enumerate(gaps)
+        for value in (getattr(tally.ratio, name),)
     ]
-    return patterns.select(columns).to_numpy()
-
-
-def _percentiles(numerators: "NDArray[np.float64]", denominators: "NDArray[np.float64]") -> Bootstrapped:
-    import numpy as np
-
-    kept = denominators > 0
-    dropped = int(np.count_nonzero(~kept))
-    if dropped == len(kept):
-        return Bootstrapped(interval=None, dropped_draws=dropped)
-    tail = 100 * (1 - CONFIDENCE) / 2
-    low, high = np.percentile(numerators[kept] / denominators[kept], [tail, 100 - tail])
-    return Bootstrapped(interval=Interval(low=float(low), high=float(high)), dropped_draws=dropped)
+    both = patterns.select(columns).to_numpy()
+    return both[:, : len(gaps)], both[:, len(gaps) :]
 
 
 def _row(

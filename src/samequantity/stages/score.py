@@ -1,24 +1,25 @@
 """Stage score: every count, rate, gap and test of one system, exact (PROTOCOL, section 6)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from typing import Any
 
 import polars as pl
 
 from samequantity.domain.verdicts import Layer
-from samequantity.scoring.columns import SCORES
-from samequantity.scoring.measures import Measure, Tally, profiles, ratios, tallies
+from samequantity.domain.views import Family
+from samequantity.scoring.columns import NO_VIEW, SCORES
+from samequantity.scoring.counts import counts
+from samequantity.scoring.measures import Measure, Ratio, profiles, ratios
 from samequantity.scoring.outcomes import outcomes
-from samequantity.scoring.statistics import holm_adjusted, mcnemar_p_value
+from samequantity.scoring.statistics import ALPHA, holm_adjusted, mcnemar_p_value
+from samequantity.scoring.tallies import Tally, tallies
 
 THRESHOLD = Fraction(3, 100)
 """The practical threshold of a gap: 3 percentage points."""
 
-ALPHA = 0.05
-"""A Holm-adjusted p below this counts."""
-
-NO_VIEW = "no view of this family in the sample"
+NONE_FINISHED = "no response of this family ended before the cap"
 NO_TEST = "no family test in the sample"
 
 
@@ -37,22 +38,60 @@ UNTESTED = Test()
 
 
 def score(
-    views: pl.DataFrame, answers: pl.DataFrame, audits: pl.DataFrame, *, complete_orbits_only: bool = False
+    views: pl.DataFrame,
+    answers: pl.DataFrame,
+    audits: pl.DataFrame,
+    responses: pl.DataFrame | None = None,
+    *,
+    complete_orbits_only: bool = False,
 ) -> pl.DataFrame:
     """Score one system in both layers; see `SCORES` for the result and `outcomes` for what the frames must hold.
 
+    Completion tokens and responses at the cap are counted where `responses` are given.
+
     Raises TableError for a missing, repeated or unknown view and for anything else that `outcomes` refuses.
     """
-    joined = outcomes(views, answers, audits, complete_orbits_only=complete_orbits_only)
+    joined = outcomes(views, answers, audits, responses, complete_orbits_only=complete_orbits_only)
     bases = profiles(joined.frame)
-    rows = [row for layer in Layer for row in _layer_rows(tallies(bases, ratios(layer)), layer)]
+    rows = counts(joined.frame)
+    for layer in Layer:
+        measured = [ratio for ratio in ratios(layer) if responses is not None or _is_of_verdicts(ratio)]
+        rows += _layer_rows(tallies(bases, measured), layer)
     beside = {"system": joined.system, "dropped_bases": joined.dropped_bases}
-    return pl.DataFrame([row | beside for row in rows], schema=SCORES)
+    return pl.DataFrame([row | beside for row in sorted(rows, key=_place)], schema=SCORES)
+
+
+def _place(row: Mapping[str, Any]) -> tuple[object, ...]:
+    """Where a row stands; see `SCORES`."""
+    category = row.get("category")
+    return (
+        list(Layer).index(row["layer"]) if row["layer"] else len(Layer),
+        list(Measure).index(row["measure"]),
+        list(Family).index(row["family"]) if row.get("family") else -1,
+        row.get("template") or "",
+        row.get("orbit_size") or 0,
+        (0, 0, "") if category is None else (1, int(category), "") if _is_whole_number(category) else (2, 0, category),
+    )
+
+
+def _is_whole_number(text: str) -> bool:
+    return text.removeprefix("-").isdecimal()
+
+
+def _is_of_verdicts(ratio: Ratio) -> bool:
+    """Whether a measure can be counted without the responses themselves."""
+    return ratio.measure is not Measure.FINISHED_CORRECTNESS
 
 
 def _layer_rows(counted: Sequence[Tally], layer: Layer) -> list[dict[str, object]]:
     tests = _tests(counted)
-    rows = [_row(tally, tests.get(index, UNTESTED)) for index, tally in enumerate(counted)]
+    shown = {
+        tally.ratio.family for tally in counted if tally.ratio.measure is Measure.VIEW_CORRECTNESS and tally.denominator
+    }
+    rows = [
+        _row(tally, tests.get(index, UNTESTED)) | {"absent": _reason_of_absence(tally, shown)}
+        for index, tally in enumerate(counted)
+    ]
     if layer is Layer.AUDITED:
         return rows
     return [*rows, _h1_row(list(tests.values())), _h2_row(counted)]
@@ -72,7 +111,7 @@ def _tests(counted: Sequence[Tally]) -> dict[int, Test]:
 
 
 def _is_tested(tally: Tally) -> bool:
-    return tally.ratio.measure is Measure.FAMILY_GAP and tally.template is None and tally.denominator > 0
+    return tally.ratio.measure is Measure.FAMILY_GAP and tally.is_pooled and tally.denominator > 0
 
 
 def _test(gap: Tally, p_value: float, p_holm: float, tests: int) -> Test:
@@ -101,10 +140,16 @@ def _row(tally: Tally, test: Test) -> dict[str, object]:
         **tally.columns(),
         "numerator": tally.numerator,
         "denominator": tally.denominator,
-        "absent": NO_VIEW if tally.denominator == 0 else None,
         **tally.pairs,
         **asdict(test),
     }
+
+
+def _reason_of_absence(tally: Tally, shown: Set[Family | None]) -> str | None:
+    """Why nothing could be counted; `shown` are the families that have a view."""
+    if tally.denominator:
+        return None
+    return NONE_FINISHED if tally.ratio.family in shown else NO_VIEW
 
 
 def _h1_row(tests: Sequence[Test]) -> dict[str, object]:
@@ -124,5 +169,5 @@ def _h1_row(tests: Sequence[Test]) -> dict[str, object]:
 
 def _h2_row(strict: Sequence[Tally]) -> dict[str, object]:
     """H2: the strict orbit gap reaches the threshold."""
-    gap = next(tally for tally in strict if tally.ratio.measure is Measure.ORBIT_GAP and tally.template is None)
+    gap = next(tally for tally in strict if tally.ratio.measure is Measure.ORBIT_GAP and tally.is_pooled)
     return _row(gap, Test(supported=_reaches_threshold(gap))) | {"measure": Measure.H2.value}
