@@ -23,7 +23,7 @@ def read(name: str) -> Any:
 
 def schemas(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield schema
-    for part in (*schema.get("properties", {}).values(), schema.get("additionalProperties")):
+    for part in (*schema.get("properties", {}).values(), schema.get("additionalProperties"), schema.get("items")):
         if isinstance(part, dict):
             yield from schemas(part)
 

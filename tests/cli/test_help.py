@@ -15,6 +15,7 @@ NEEDS = {
     "audit": ["--views", "--responses", "--answers", "--asterisk-between-digits", "--out", "--store", "keep"],
     "score": ["--views", "--answers", "--audits", "--complete-orbits-only", "--out", "--store", "family"],
     "bootstrap": ["--views", "--answers", "--audits", "--seed", "--draws", "--out", "--store", "10000"],
+    "compare": ["--views", "--answers", "--audits", "--reference-answers", "--reference-audits", "--seed", "--draws"],
     "collect": ["TABLES", "--out", "--store"],
     "tables": ["--scores", "--intervals", "--system", "--out", "--store"],
     "figures": ["--scores", "--intervals", "--system", "--out", "--store"],

@@ -38,6 +38,14 @@ def test_a_system_in_two_tables_is_an_error_that_names_it() -> None:
         collect([scores("toy", 1), scores("other", 1), scores("toy", 2)])
 
 
+def test_a_pair_of_systems_in_two_tables_is_an_error_and_one_system_in_several_pairs_is_none() -> None:
+    pairs = [scores("a", 1).with_columns(reference=pl.lit(name)) for name in ("b", "c")]
+
+    assert [("a", 1, "b"), ("a", 1, "c")] == collect(pairs).rows()
+    with pytest.raises(TableError, match="system a − c comes in two of the tables"):
+        collect([*pairs, pairs[1]])
+
+
 @pytest.mark.parametrize(
     "other", [scores("b", 1).rename({"value": "worth"}), scores("b", 1).cast({"value": pl.Float64()})]
 )

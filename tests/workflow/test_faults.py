@@ -151,6 +151,9 @@ def test_a_flipped_byte_in_a_result_does_not_reach_the_store(project: Project) -
         ("systems", "[tyni]", "tyni"),
         ("benchmark", "config/nope.yaml", "benchmark: no such file: config/nope.yaml"),
         ("bootstrap", "{seed: 1, drawz: 5}", "drawz"),
+        ("comparisons", "[{system: tiny, reference: tyni}]", "comparisons: no tyni in the study's systems"),
+        ("comparisons", "[{system: tiny, reference: tiny}]", "comparisons: tiny with itself"),
+        ("comparisons", "[{system: tiny, refrence: tiny}]", "refrence"),
     ],
 )
 def test_a_mistyped_key_is_named(key: str, value: str, named: str, project: Project) -> None:

@@ -22,6 +22,17 @@ def test_a_dry_run_of_a_fresh_project_lists_every_stage(tmp_path: Path) -> None:
     assert ALL | {"figures"} == make_project(tmp_path / "project").snakemake("-n").jobs()
 
 
+def test_a_pair_of_systems_is_compared_where_the_study_names_it(project: Project) -> None:
+    second = "smollm2-135m-q4"
+    pair = f"comparisons=[{{system: {second}, reference: tiny}}]"
+    planned = project.snakemake("-n", "-p", "--config", f"systems=[tiny, {second}]", pair)
+
+    assert "compare" in planned.jobs()
+    assert f"--out results/test/comparisons/{second}/tiny.parquet" in planned.output
+    assert "--comparisons results/test/comparisons.parquet" in planned.output
+    assert "compare" not in project.snakemake("-n", "--forceall").jobs()
+
+
 def test_a_second_run_has_nothing_to_do(project: Project) -> None:
     assert "Nothing to be done" in project.snakemake().output
 

@@ -1,18 +1,13 @@
 rule collect:
     input:
-        lambda wildcards: expand(
-            "results/{study}/{table}/{system}.parquet",
-            study=wildcards.study,
-            table=wildcards.table,
-            system=SYSTEMS,
-        ),
+        collected,
     output:
         table="results/{study}/{table}.parquet",
         manifest="results/{study}/{table}.manifest.json",
     log:
         "results/logs/{study}/collect/{table}.log",
     wildcard_constraints:
-        table="scores|intervals",
+        table="scores|intervals|comparisons",
     conda:
         "../../envs/analysis.yaml"
     params:

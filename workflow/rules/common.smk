@@ -14,6 +14,7 @@ from samequantity.store.study import RESERVED
 
 STUDY = config["study"]
 SYSTEMS = config["systems"]
+PAIRS = [(pair["system"], pair["reference"]) for pair in config["comparisons"]]
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 
 if STUDY in RESERVED:
@@ -21,13 +22,20 @@ if STUDY in RESERVED:
 if unknown := [name for name in SYSTEMS if name not in config["catalogue"]]:
     known = ", ".join(config["catalogue"])
     raise WorkflowError(f"config: systems: no {unknown[0]} in config/systems.yaml, which has {known}")
-if absent := [key for key in ("benchmark", "wording", "models") if not Path(config[key]).is_file()]:
+if strange := [name for pair in PAIRS for name in pair if name not in SYSTEMS]:
+    raise WorkflowError(f"config: comparisons: no {strange[0]} in the study's systems, which are {', '.join(SYSTEMS)}")
+if alone := [system for system, reference in PAIRS if system == reference]:
+    raise WorkflowError(f"config: comparisons: {alone[0]} with itself; name two systems")
+if twice := [" with ".join(pair) for pair in PAIRS if PAIRS.count(pair) > 1]:
+    raise WorkflowError(f"config: comparisons: {twice[0]} twice; name each pair once")
+if absent := [key for key in ("benchmark", "wording", "models", "published") if not Path(config[key]).is_file()]:
     raise WorkflowError(f"config: {absent[0]}: no such file: {config[absent[0]]}")
 
 
 wildcard_constraints:
     study=re.escape(STUDY),
     system=NAME,
+    reference=NAME,
     model=NAME,
     shard=r"[1-9][0-9]*",
     shards=r"[1-9][0-9]*",
@@ -78,7 +86,18 @@ def everything():
         table=["responses", "answers", "audits", "scores", "intervals"],
         system=SYSTEMS,
     )
-    return [study(path) for path in [*tables, *of_systems, "tables", "figures"]]
+    of_pairs = ["comparisons.parquet"] if PAIRS else []
+    of_pairs += [f"comparisons/{system}/{reference}.parquet" for system, reference in PAIRS]
+    return [study(path) for path in [*tables, *of_systems, *of_pairs, "tables", "figures"]]
+
+
+def collected(wildcards):
+    """The tables that become one of the study: of each system, or of each pair that is compared."""
+    if wildcards.table == "comparisons":
+        names = [f"{system}/{reference}" for system, reference in PAIRS]
+    else:
+        names = SYSTEMS
+    return expand("results/{study}/{table}/{name}.parquet", study=wildcards.study, table=wildcards.table, name=names)
 
 
 def sample_option():

@@ -26,6 +26,7 @@ _COMMANDS = {
     "audit": "answers",
     "score": "results",
     "bootstrap": "results",
+    "compare": "comparison",
     "collect": "results",
     "tables": "results",
     "figures": "results",
@@ -73,8 +74,9 @@ class _Commands(click.Group):
 def cli(log_file: Path | None) -> None:
     """Does a language model give the same answer when the same quantity is written another way?
 
-    One command a stage, in the order generate, render, infer, parse, audit, score, bootstrap, tables and figures; the
-    workflow (snakemake) calls them, and each can be called alone on any Parquet or JSON Lines file of its shape.
+    One command a stage, in the order generate, render, infer, parse, audit, score, bootstrap, compare, tables and
+    figures; the workflow (snakemake) calls them, and each can be called alone on any Parquet or JSON Lines file of its
+    shape.
     """
     start_logging(log_file)
 

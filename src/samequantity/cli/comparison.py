@@ -1,17 +1,63 @@
-"""Command diff: what changed between two tables of answers."""
+"""Commands compare and diff: two systems on the same prompts, and two tables of the same system's answers."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from samequantity.cli.inputs import TableInput
-from samequantity.cli.options import FILE
+from samequantity.cli.options import FILE, out, store, table_in
+from samequantity.cli.results import complete, judged, verdicts
+from samequantity.cli.running import Job, run
+from samequantity.registry import STAGES
+from samequantity.store.objects import ObjectStore
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from samequantity.stages.difference import Movement, Transition
 
 _EXAMPLES = 3
+
+
+@click.command()
+@verdicts
+@table_in("reference-answers", "The strict answers of the system to compare with")
+@table_in("reference-audits", "The audited answers of the system to compare with")
+@complete
+@click.option("--seed", type=int, required=True, help="The study's seed; each pair has a stream of its own from it.")
+@click.option("--draws", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap draws.")
+@out("the comparison goes")
+@store
+def compare(
+    views: Path,
+    answers: Path,
+    audits: Path,
+    reference_answers: Path,
+    reference_audits: Path,
+    complete_orbits_only: bool,
+    seed: int,
+    draws: int,
+    out: Path,
+    store: ObjectStore | None,
+) -> None:
+    """Compare two systems on the same prompts: system − reference, with paired intervals and exact tests."""
+    asked = judged(views, answers, audits)
+    reference = judged(views, reference_answers, reference_audits)
+    inputs = asked | {f"reference_{name}": reference[name] for name in ("answers", "audits")}
+    settings: dict[str, Any] = {"complete_orbits_only": complete_orbits_only, "seed": seed, "draws": draws}
+    role = f"comparison{out.suffix}"
+
+    def compute() -> "dict[str, pl.DataFrame | bytes]":
+        from samequantity.stages.compare import Verdicts
+        from samequantity.stages.compare import compare as stage
+
+        frames = {name: table.frame for name, table in inputs.items()}
+        mine = Verdicts(answers=frames["answers"], audits=frames["audits"])
+        other = Verdicts(answers=frames["reference_answers"], audits=frames["reference_audits"])
+        return {role: stage(frames["views"], mine, other, **settings)}
+
+    run(Job(stage=STAGES["compare"], inputs=inputs, settings=settings, outputs={role: out}, store=store), compute)
 
 
 @click.command()

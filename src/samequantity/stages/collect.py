@@ -1,4 +1,4 @@
-"""Stage collect: the tables of single systems become one table of the study; shards become one table of a system."""
+"""Stage collect: tables of single systems, or of pairs, become one of the study; shards become one of a system."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,16 +8,24 @@ import polars as pl
 from samequantity.errors import TableError
 from samequantity.messages import counted, some
 
+OWNERS = ("system", "reference")
+"""The columns that say whose results a row holds, as far as a table has them."""
+
 
 def collect(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """The rows of all systems, in the order given; TableError when a system comes twice or columns differ."""
-    seen: set[str] = set()
+    """The rows of all tables, in the order given; TableError when a system, or a pair of systems, comes in two of them.
+
+    Tables of pairs have a column `reference` beside `system`.
+    """
+    stacked = _stacked(frames)
+    seen: set[tuple[str, ...]] = set()
     for frame in frames:
-        systems = set(frame["system"])
-        if twice := sorted(systems & seen):
-            raise TableError(f"system {', '.join(twice)} comes in two of the tables")
-        seen |= systems
-    return _stacked(frames)
+        owners = set(frame.select(name for name in OWNERS if name in frame.columns).unique().rows())
+        if twice := sorted(owners & seen):
+            named = ", ".join(" − ".join(owner) for owner in twice)
+            raise TableError(f"system {named} comes in two of the tables")
+        seen |= owners
+    return stacked
 
 
 def merge(parts: Sequence[pl.DataFrame], views: pl.DataFrame) -> pl.DataFrame:

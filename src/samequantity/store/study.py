@@ -143,6 +143,7 @@ _RULES = {
     "audits": "audit",
     "scores": "score",
     "intervals": "bootstrap",
+    "comparisons": "compare",
     "tables": "tables",
     "figures": "figures",
 }
@@ -156,6 +157,6 @@ def _rule(relative: Path) -> str:
     """The rule that makes a file, from its place: results/<study>/<place>/… or results/<study>/<place>.<suffixes>."""
     first, *rest = relative.parts[2:]
     place = first.partition(".")[0]
-    if not rest and place in ("scores", "intervals"):
+    if not rest and place in ("scores", "intervals", "comparisons"):
         return "collect"
     return _RULES.get(place, "all")
