@@ -2,6 +2,8 @@ rule tables:
     input:
         scores="results/{study}/scores.parquet",
         intervals="results/{study}/intervals.parquet",
+        comparisons=["results/{study}/comparisons.parquet"] if PAIRS else [],
+        published=config["published"],
     output:
         report(
             directory("results/{study}/tables"),
@@ -16,8 +18,10 @@ rule tables:
         "../../envs/analysis.yaml"
     params:
         *source("tables"),
+        comparisons="--comparisons" if PAIRS else "",
         systems=expand("--system {system}", system=SYSTEMS),
         store=config["store"],
     shell:
         "samequantity --log {log} tables --scores {input.scores} --intervals {input.intervals}"
+        " {params.comparisons} {input.comparisons} --published {input.published}"
         " {params.systems} --out {output} --store {params.store:q}"

@@ -1,12 +1,12 @@
 """Commands score, bootstrap, collect, tables and figures: from verdicts to what a reader sees."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from samequantity.cli.inputs import TableInput
+from samequantity.cli.inputs import ConfigInput, Input, TableInput
 from samequantity.cli.options import FILE, Command, out, out_folder, store, table_in
 from samequantity.cli.running import Job, run
 from samequantity.errors import TableError
@@ -17,14 +17,14 @@ from samequantity.store.tables import SYSTEM
 if TYPE_CHECKING:
     import polars as pl
 
-_complete = click.option(
+complete = click.option(
     "--complete-orbits-only",
     is_flag=True,
     help="Drop bases that lack a response, and say how many in every caption. Default: a missing response is an error.",
 )
 
 
-def _verdicts(command: Command) -> Command:
+def verdicts(command: Command) -> Command:
     """The three tables that scoring reads."""
     for name, what in (
         ("audits", "The audited answers, as audit writes them"),
@@ -36,15 +36,22 @@ def _verdicts(command: Command) -> Command:
 
 
 @click.command()
-@_verdicts
-@_complete
+@verdicts
+@table_in("responses", "The responses, for completion tokens and responses at the cap", required=False)
+@complete
 @out("the scores go")
 @store
 def score(
-    views: Path, answers: Path, audits: Path, complete_orbits_only: bool, out: Path, store: ObjectStore | None
+    views: Path,
+    answers: Path,
+    audits: Path,
+    responses: Path | None,
+    complete_orbits_only: bool,
+    out: Path,
+    store: ObjectStore | None,
 ) -> None:
     """Count one system: correctness, orbits, gaps and their tests, in both layers, exactly."""
-    inputs = _judged(views, answers, audits)
+    inputs = judged(views, answers, audits, responses)
     role = f"scores{out.suffix}"
 
     def compute() -> "dict[str, pl.DataFrame | bytes]":
@@ -58,8 +65,8 @@ def score(
 
 
 @click.command()
-@_verdicts
-@_complete
+@verdicts
+@complete
 @click.option("--seed", type=int, required=True, help="The study's seed; each system has a stream of its own from it.")
 @click.option("--draws", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap draws.")
 @out("the intervals go")
@@ -75,7 +82,7 @@ def bootstrap(
     store: ObjectStore | None,
 ) -> None:
     """Give one system's rates and gaps their 95 % intervals, resampling whole bases."""
-    inputs = _judged(views, answers, audits)
+    inputs = judged(views, answers, audits)
     settings = {"complete_orbits_only": complete_orbits_only, "seed": seed, "draws": draws}
     role = f"intervals{out.suffix}"
 
@@ -88,19 +95,22 @@ def bootstrap(
     run(Job(stage=STAGES["bootstrap"], inputs=inputs, settings=settings, outputs={role: out}, store=store), compute)
 
 
-def _judged(views: Path, answers: Path, audits: Path) -> dict[str, TableInput]:
-    """The three tables with the columns that scoring needs."""
+def judged(views: Path, answers: Path, audits: Path, responses: Path | None = None) -> dict[str, TableInput]:
+    """The tables with the columns that scoring needs."""
     from samequantity.scoring import outcomes
 
-    kinds: dict[str, pl.DataType] = {**outcomes.SCHEMA, **dict.fromkeys(("status", "value"), outcomes.SCHEMA["system"])}
+    layered = {name: outcomes.SCHEMA[f"strict_{name}"] for name in ("status", "value", "final_lines")}
+    kinds: dict[str, pl.DataType] = {**outcomes.SCHEMA, **layered}
     needed = {
         "views": (views, outcomes.VIEW_COLUMNS),
         "answers": (answers, outcomes.ANSWER_COLUMNS),
         "audits": (audits, outcomes.AUDIT_COLUMNS),
+        "responses": (responses, outcomes.RESPONSE_COLUMNS),
     }
     return {
         table: TableInput(path=path, columns={name: kinds[name] for name in names})
         for table, (path, names) in needed.items()
+        if path is not None
     }
 
 
@@ -109,7 +119,7 @@ def _judged(views: Path, answers: Path, audits: Path) -> dict[str, TableInput]:
 @out("the study's table goes")
 @store
 def collect(tables: tuple[Path, ...], out: Path, store: ObjectStore | None) -> None:
-    """Put the TABLES of single systems together, in the order given."""
+    """Put the TABLES of single systems, or of pairs of them, together, in the order given."""
     inputs = {f"{number:03}": TableInput(path=path) for number, path in enumerate(tables, start=1)}
     role = out.name
 
@@ -118,7 +128,9 @@ def collect(tables: tuple[Path, ...], out: Path, store: ObjectStore | None) -> N
 
         for table in inputs.values():
             if SYSTEM not in table.frame.columns:
-                raise TableError(f"{table.path}: missing column {SYSTEM}; is it a table of scores or intervals?")
+                raise TableError(
+                    f"{table.path}: missing column {SYSTEM}; is it a table of scores, intervals or comparisons?"
+                )
         return {role: stage([table.frame for table in inputs.values()])}
 
     run(Job(stage=STAGES["collect"], inputs=inputs, settings={}, outputs={role: out}, store=store), compute)
@@ -138,13 +150,42 @@ def _study(command: Command) -> Command:
 
 @click.command()
 @_study
-@out_folder("the tables, as CSV and Markdown")
+@table_in("comparisons", "Comparisons of pairs of systems, as compare and collect write them", required=False)
+@click.option("--published", type=FILE, help="The paper's published figures, to stand beside ours (.yaml).")
+@out_folder("the tables, as Parquet, CSV, Markdown and LaTeX")
 @store
-def tables(scores: Path, intervals: Path, systems: tuple[str, ...], out: Path, store: ObjectStore | None) -> None:
-    """Write the study's tables as CSV and Markdown."""
-    from samequantity.stages.tables import tables as stage
+def tables(
+    scores: Path,
+    intervals: Path,
+    comparisons: Path | None,
+    published: Path | None,
+    systems: tuple[str, ...],
+    out: Path,
+    store: ObjectStore | None,
+) -> None:
+    """Write the study's tables as Parquet, CSV, Markdown and LaTeX."""
+    from samequantity.scoring.columns import COMPARISONS
 
-    _bundle("tables", stage, scores, intervals, systems, out, store)
+    inputs = _results(scores, intervals)
+    beside: dict[str, Input] = {}
+    if comparisons is not None:
+        beside["comparisons"] = compared = TableInput(path=comparisons, columns=COMPARISONS)
+    if published is not None:
+        beside["published"] = known = ConfigInput(path=published)
+
+    def compute() -> "Mapping[str, pl.DataFrame | bytes]":
+        from samequantity.reporting.paper.published import read_published
+        from samequantity.stages.tables import tables as stage
+
+        return stage(
+            inputs["scores"].frame,
+            inputs["intervals"].frame,
+            comparisons=None if comparisons is None else compared.frame,
+            published=None if published is None else known.read(read_published),
+            systems=list(systems) or None,
+        )
+
+    run(_bundle("tables", inputs | beside, systems, out, store), compute)
 
 
 @click.command()
@@ -153,30 +194,28 @@ def tables(scores: Path, intervals: Path, systems: tuple[str, ...], out: Path, s
 @store
 def figures(scores: Path, intervals: Path, systems: tuple[str, ...], out: Path, store: ObjectStore | None) -> None:
     """Draw the study's figures as SVG and PNG."""
-    from samequantity.stages.figures import figures as stage
+    inputs = _results(scores, intervals)
 
-    _bundle("figures", stage, scores, intervals, systems, out, store)
+    def compute() -> "Mapping[str, pl.DataFrame | bytes]":
+        from samequantity.stages.figures import figures as stage
+
+        return stage(inputs["scores"].frame, inputs["intervals"].frame, systems=list(systems) or None)
+
+    run(_bundle("figures", inputs, systems, out, store), compute)
 
 
-def _bundle(
-    name: str,
-    stage: "Callable[..., dict[str, bytes]]",
-    scores: Path,
-    intervals: Path,
-    systems: tuple[str, ...],
-    folder: Path,
-    store: ObjectStore | None,
-) -> None:
-    """Run a stage that makes a folder of files; which ones is known when they are made."""
+def _results(scores: Path, intervals: Path) -> dict[str, TableInput]:
+    """The two tables that hold what was found about each system."""
     from samequantity.scoring.columns import INTERVALS, SCORES
 
-    inputs = {
+    return {
         "scores": TableInput(path=scores, columns=SCORES),
         "intervals": TableInput(path=intervals, columns=INTERVALS),
     }
-    job = Job(stage=STAGES[name], inputs=inputs, settings={"systems": list(systems)}, folder=folder, store=store)
 
-    def compute() -> "Mapping[str, pl.DataFrame | bytes]":
-        return stage(inputs["scores"].frame, inputs["intervals"].frame, systems=list(systems) or None)
 
-    run(job, compute)
+def _bundle(
+    name: str, inputs: Mapping[str, Input], systems: tuple[str, ...], folder: Path, store: ObjectStore | None
+) -> Job:
+    """A stage that makes a folder of files; which ones is known when they are made."""
+    return Job(stage=STAGES[name], inputs=inputs, settings={"systems": list(systems)}, folder=folder, store=store)

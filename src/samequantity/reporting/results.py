@@ -1,7 +1,8 @@
 """Scores and intervals of any number of systems, laid out for look-up by tables and figures."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -18,46 +19,63 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """What a row of the scores and its interval are about; `family` and `template` are None where pooled."""
+    """What a row of the scores and its interval are about (see `SCORES`); None stands for all of them.
+
+    Layer None is not both layers, but the response itself.
+    """
 
     system: str
-    layer: Layer
+    layer: Layer | None
     measure: Measure
     family: Family | None = None
     template: str | None = None
+    orbit_size: int | None = None
+    category: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
     """The scores and intervals of a study.
 
-    `systems` have results, in the order to show them; `absent` were asked for and have none.
+    `systems` have results, in the order to show them; `absent` were asked for and have none. `parts` holds the rows
+    that split a row by category, under that row's key, by category.
     """
 
     systems: tuple[str, ...]
     absent: tuple[str, ...]
     scores: Mapping[Key, Row]
     intervals: Mapping[Key, Row]
+    parts: Mapping[Key, Mapping[str, Row]]
 
-    def templates(self, system: str) -> list[str]:
-        """The templates of which the system answered a base, sorted."""
-        return sorted({key.template for key in self.scores if key.system == system and key.template is not None})
+    def keys(
+        self, layer: Layer | None, measure: Measure, *, by_template: bool = False, by_size: bool = False
+    ) -> Iterator[Key]:
+        """The results of a measure that rest on at least one view: by system, then template, orbit size, family."""
+        found = (
+            key
+            for key, row in self.scores.items()
+            if (key.layer, key.measure) == (layer, measure)
+            and (key.template is not None, key.orbit_size is not None) == (by_template, by_size)
+            and key.category is None
+            and row["denominator"]
+        )
+        yield from sorted(found, key=self._place)
 
-    def keys(self, layer: Layer, measure: Measure, *, by_template: bool) -> Iterator[Key]:
-        """The results of a measure that rest on at least one view: by system, then template, then family."""
-        families = (None,) if measure is Measure.ORBIT_GAP else tuple(Family)
-        for system in self.systems:
-            for template in self.templates(system) if by_template else (None,):
-                for family in families:
-                    key = Key(system=system, layer=layer, measure=measure, family=family, template=template)
-                    if key in self.scores and self.scores[key]["denominator"]:
-                        yield key
+    def categories(self, whole: Key) -> Mapping[str, Row]:
+        """The rows that split a row by category, by that category."""
+        return self.parts.get(whole, {})
+
+    def _place(self, key: Key) -> tuple[object, ...]:
+        family = -1 if key.family is None else list(Family).index(key.family)
+        return (self.systems.index(key.system), key.template or "", key.orbit_size or 0, family)
 
     def absent_families(self) -> Iterator[str]:
         """One phrase for each system and family without a view, with the reason."""
-        for key, row in self.scores.items():
-            if key.measure is Measure.VIEW_CORRECTNESS and key.layer is Layer.STRICT and row["absent"] is not None:
-                yield f"{key.system}, {key.family}: {row['absent']}"
+        for system in self.systems:
+            for family in Family:
+                key = Key(system=system, layer=Layer.STRICT, measure=Measure.VIEW_CORRECTNESS, family=family)
+                if key in self.scores and self.scores[key]["absent"] is not None:
+                    yield f"{system}, {family}: {self.scores[key]['absent']}"
 
     def dropped_bases(self) -> Iterator[tuple[str, int]]:
         """Each system with the number of its bases that were left out, where there are any."""
@@ -88,7 +106,16 @@ def gather(scores: pl.DataFrame, intervals: pl.DataFrame, systems: Sequence[str]
         absent=tuple(system for system in shown if system not in found),
         scores=scored,
         intervals=covered,
+        parts=_by_category(scored),
     )
+
+
+def _by_category(scored: Mapping[Key, Row]) -> Mapping[Key, Mapping[str, Row]]:
+    found = defaultdict[Key, dict[str, Row]](dict)
+    for key, row in scored.items():
+        if key.category is not None:
+            found[replace(key, category=None)][key.category] = row
+    return dict(found)
 
 
 def _by_key(frame: pl.DataFrame, columns: Sequence[str], name: str) -> dict[Key, Row]:
@@ -109,10 +136,12 @@ def _key(row: Row, name: str) -> Key:
     try:
         return Key(
             system=row["system"],
-            layer=Layer(row["layer"]),
+            layer=None if row["layer"] is None else Layer(row["layer"]),
             measure=Measure(row["measure"]),
             family=None if row["family"] is None else Family(row["family"]),
             template=row["template"],
+            orbit_size=row["orbit_size"],
+            category=row.get("category"),
         )
     except ValueError as error:
         raise TableError(f"{name}: {error}. Make the table again with this version of samequantity") from error
@@ -136,5 +165,5 @@ def _refuse_misfits(scored: Mapping[Key, Row], covered: Mapping[Key, Row]) -> No
 
 
 def _named(key: Key) -> str:
-    parts = (key.system, key.layer, key.measure, key.family, key.template)
+    parts = (key.system, key.layer, key.measure, key.family, key.template, key.orbit_size, key.category)
     return ", ".join(str(part) for part in parts if part is not None)

@@ -1,18 +1,30 @@
-"""How a table becomes text: numbers rounded from exact values, CSV for programs, Markdown for readers."""
+"""How a table becomes text: numbers rounded from exact values, CSV for programs, Markdown for readers.
+
+A `Table` holds plain text. What a format takes for a sign of its own is escaped where that format is written (LaTeX:
+`samequantity.reporting.latex`), so that a system's name, free text of the user's, is the same in all of them.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 import polars as pl
 
-ABSENT = "–"
-"""A cell without a value in Markdown; in CSV such a cell is empty."""
+from samequantity.scoring.statistics import ALPHA
 
-_FORMULA_START = r"^[=+\-@\t\r]"
-_MARKDOWN_MARKS = re.compile(r"[\\|*`\[\]<>&~#$]")
+ABSENT = "–"
+"""A cell without a value for readers; in the data such a cell is null, in CSV empty."""
+
+CELLS_KEPT = 4096
+"""So many cells are kept once they are escaped: names and small counts stand in every table."""
+
+_FORMULA_START = r"^[=+\-@\t\r\n＝＋－＠]"
+# The brackets of an interval hold numbers (or Q1, Q3) alone and stay as they are: an escaped one begins a formula for
+# some readers of Markdown.
+_MARKDOWN_MARKS = re.compile(r"(?P<interval>\[[-−0-9.,Q ]+\](?![(\[:]))|[\\|*`\[\]<>&~#$]")
 _OUTER_UNDERSCORE = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", re.ASCII)
 
 
@@ -28,7 +40,8 @@ class Heading:
 class Table:
     """One table in both of its forms.
 
-    `data` is tidy, one observation a row, numbers as numbers. `rows` are for readers: one finished cell a heading.
+    `data` is tidy, one observation a row, numbers as numbers. `rows` are for readers: one finished cell a heading, in
+    plain text as the caption is. Rows with the same first cell belong together.
     """
 
     name: str
@@ -43,20 +56,24 @@ def assembled(
     name: str,
     caption: str,
     place: Sequence[str],
-    numbers: Sequence[str],
+    results: Sequence[str | Heading],
     rows: Sequence[Sequence[str]],
     data: Sequence[Mapping[str, object]],
     schema: Mapping[str, pl.DataType],
 ) -> Table:
-    """A table whose first columns say where a row belongs, in both forms, and whose other columns are results."""
+    """A table whose first columns say where a row belongs, in both forms, and whose other columns are results.
+
+    `place` names columns of the data; those that `schema` does not have are text. A result's heading that is plain text
+    stands over numbers. The data have the columns of `place`, then of `schema`, and nothing else, also without a row.
+    """
     columns: dict[str, pl.DataType] = {column: pl.String() for column in place if column not in schema} | dict(schema)
     return Table(
         name=name,
         caption=caption,
-        data=pl.DataFrame([{column: row.get(column) for column in columns} for row in data], schema=columns),
+        data=pl.DataFrame([[row.get(column) for column in columns] for row in data], schema=columns, orient="row"),
         headings=(
-            *(Heading(text=column.capitalize()) for column in place),
-            *(Heading(text=text, is_number=True) for text in numbers),
+            *(Heading(text=column.replace("_", " ").capitalize()) for column in place),
+            *(Heading(text=text, is_number=True) if isinstance(text, str) else text for text in results),
         ),
         rows=rows,
     )
@@ -65,8 +82,8 @@ def assembled(
 def to_csv(table: Table) -> bytes:
     """Comma-separated UTF-8 with a header, LF line ends, empty cells for null, and floats in full precision.
 
-    A text that a spreadsheet would run as a formula (it begins with = + - @, a tab or a return) gets an apostrophe in
-    front, since a system's name is free text of the user's.
+    A text that a spreadsheet would run as a formula (it begins with = + - @, a tab or a line's end) gets an apostrophe
+    in front, since a system's name is free text of the user's.
     """
     texts = [name for name, dtype in table.data.schema.items() if dtype == pl.String]
     guarded = table.data.with_columns(
@@ -78,25 +95,32 @@ def to_csv(table: Table) -> bytes:
 
 def to_markdown(table: Table) -> bytes:
     """A GitHub-flavoured table under its caption."""
-    head = [heading.text for heading in table.headings]
+    head = [escaped(heading.text) for heading in table.headings]
     rule = ["---:" if heading.is_number else "---" for heading in table.headings]
-    lines = [f"| {' | '.join(cells)} |" for cells in (head, rule, *table.rows)]
-    return ("\n".join([table.caption, "", *lines]) + "\n").encode()
+    rows = [[escaped(cell) for cell in row] for row in table.rows]
+    lines = [f"| {' | '.join(cells)} |" for cells in (head, rule, *rows)]
+    return ("\n".join([escaped(table.caption), "", *lines]) + "\n").encode()
 
 
+@lru_cache(maxsize=CELLS_KEPT)
 def escaped(text: str) -> str:
-    r"""Free text as it can stand in a Markdown cell.
+    r"""Plain text as it can stand in a Markdown cell.
 
-    >>> escaped("a|b_c*")
-    'a\\|b_c\\*'
+    >>> escaped("a|b_c*"), escaped("[0.1, 0.2]"), escaped("[a]")
+    ('a\\|b_c\\*', '[0.1, 0.2]', '\\[a\\]')
     """
-    marked = _MARKDOWN_MARKS.sub(lambda mark: "\\" + mark[0], " ".join(text.split()))
+    marked = _MARKDOWN_MARKS.sub(lambda mark: mark["interval"] or "\\" + mark[0], " ".join(text.split()))
     return _OUTER_UNDERSCORE.sub(r"\\_", marked)
 
 
 def count_text(count: int) -> str:
     """A count with grouped thousands: 3,600."""
     return f"{count:,}"
+
+
+def share_text(numerator: int, denominator: int) -> str:
+    """A count of so many: 13/1,000."""
+    return f"{count_text(numerator)}/{count_text(denominator)}"
 
 
 def decimal_text(value: Fraction, places: int) -> str:
@@ -112,8 +136,7 @@ def decimal_text(value: Fraction, places: int) -> str:
 
 def rate_text(numerator: int, denominator: int) -> str:
     """A rate with its numerator and denominator: 703/1,000 = 0.703."""
-    rate = decimal_text(Fraction(numerator, denominator), 3)
-    return f"{count_text(numerator)}/{count_text(denominator)} = {rate}"
+    return f"{share_text(numerator, denominator)} = {decimal_text(Fraction(numerator, denominator), 3)}"
 
 
 def interval_text(low: float | None, high: float | None, *, places: int, scale: int = 1) -> str:
@@ -124,13 +147,16 @@ def interval_text(low: float | None, high: float | None, *, places: int, scale: 
 
 
 def p_text(p_value: float | None) -> str:
-    """A p-value with three decimals, or with two significant digits where three decimals would show too little.
+    """A p-value with three decimals, more where they would put it on the other side of .05, or two significant digits.
 
-    >>> p_text(0.0312), p_text(3.19e-65), p_text(0.0)
-    ('0.031', '3.2e-65', '< 1e-300')
+    >>> p_text(0.0312), p_text(0.04996), p_text(3.19e-65), p_text(0.0)
+    ('0.031', '0.04996', '3.2e-65', '< 1e-300')
     """
     if p_value is None:
         return ABSENT
     if p_value < 1e-300:
         return "< 1e-300"
-    return f"{p_value:.3f}" if p_value >= 0.001 else f"{p_value:.1e}"
+    if p_value < 0.001:
+        return f"{p_value:.1e}"
+    printed = (f"{p_value:.{places}f}" for places in range(3, 20))
+    return next(text for text in printed if (float(text) < ALPHA) == (p_value < ALPHA))

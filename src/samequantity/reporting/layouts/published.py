@@ -1,0 +1,178 @@
+"""The paper's published figures beside a study's own, for the systems that the paper ran."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import polars as pl
+
+from samequantity.reporting import captions
+from samequantity.reporting.paper.agreement import Comparison, Ours, comparisons
+from samequantity.reporting.paper.publication import Holds, Pair, Printed, Published, Range, Statement, Unit
+from samequantity.reporting.results import Results
+from samequantity.reporting.tabular import (
+    ABSENT,
+    Heading,
+    Table,
+    assembled,
+    count_text,
+    decimal_text,
+    interval_text,
+    share_text,
+)
+
+SCHEMA: Mapping[str, pl.DataType] = {
+    "family": pl.String(),
+    "unit": pl.String(),
+    "published": pl.String(),
+    "published_low": pl.Float64(),
+    "published_high": pl.Float64(),
+    "estimate": pl.Float64(),
+    "low": pl.Float64(),
+    "high": pl.Float64(),
+    "numerator": pl.Int64(),
+    "denominator": pl.Int64(),
+    "verdict": pl.String(),
+}
+"""What is published as it is printed and, both ends alike where it is one value, as numbers; then ours.
+
+The numbers of a row are in its unit, all but its numerator and denominator.
+"""
+
+NAMES = "A system is taken for the paper's by its name."
+OURS = (
+    "Ours are answers to other prompts of the same protocol: the allocation of bases and the surface forms are ours "
+    "(listed under “Differences from the paper”), so that a difference is not by itself an error of either."
+)
+VERDICTS = (
+    "A single value is held against our 95 % interval, ends included and before rounding; the interval does not cover "
+    "the error of the published value, and of many figures some disagree by chance. A range is held against our "
+    "estimate with as many digits. Counts are compared only over as many items as the paper's. Completions are longer "
+    "where their median number of tokens is above that of the canonical views."
+)
+
+
+def published(results: Results, known: Published) -> Table:
+    """One row a published figure and system that the paper ran; `known` is what `resources/published.yaml` says."""
+    compared = comparisons(known, results)
+    return assembled(
+        name="published",
+        caption=_caption(known, compared, results),
+        place=["figure", "layer", "system"],
+        results=[Heading(text="Published"), Heading(text="Ours"), Heading(text="Verdict")],
+        rows=[_cells(comparison) for comparison in compared],
+        data=[_datum(comparison) for comparison in compared],
+        schema=SCHEMA,
+    )
+
+
+def _caption(known: Published, compared: Sequence[Comparison], results: Results) -> str:
+    paper = known.paper
+    source = f"Published: “{paper.title}” (arXiv {paper.arxiv}, {paper.year})."
+    parts = ["Published and measured figures side by side.", source, NAMES]
+    if not compared:
+        ran = "; ".join(f"{name} ({paper_name})" for name, paper_name in known.systems.items())
+        return captions.caption([*parts, f"No system with results is one that the paper ran: {ran}."], results)
+    limits = [captions.LAYERS, captions.WILSON, captions.bootstrap_note(results), captions.MIXTURE, captions.HOLM]
+    more = [captions.RECOVERED, captions.CAP, captions.TOKENS]
+    return captions.caption([*parts, OURS, VERDICTS, _tally(compared), *limits, *more], results)
+
+
+def _tally(compared: Sequence[Comparison]) -> str:
+    """How many rows agree."""
+    agreeing = Counter(comparison.verdict.agrees for comparison in compared)
+    agree, differ, rest = (count_text(agreeing[answer]) for answer in (True, False, None))
+    return f"Rows: {count_text(len(compared))}, of which {agree} agree, {differ} do not, and {rest} are not compared."
+
+
+def _datum(comparison: Comparison) -> dict[str, object]:
+    figure = comparison.figure
+    return {
+        "figure": figure.name,
+        "layer": figure.layer and figure.layer.value,
+        "system": comparison.system,
+        "family": figure.family and figure.family.value,
+        "unit": figure.unit.value,
+        "published": _published_text(comparison.statement),
+        **_published_ends(comparison.statement),
+        **(_ours_datum(comparison.ours, figure.unit) if comparison.ours else {}),
+        "verdict": comparison.verdict.value,
+    }
+
+
+def _published_ends(statement: Statement) -> dict[str, float]:
+    """The ends of a published range, of which one can be absent, or one value twice; none of what is no number."""
+    low: Fraction | None
+    high: Fraction | None
+    match statement:
+        case Printed():
+            low = high = statement.value
+        case Range():
+            low, high = (None if end is None else end.value for end in (statement.low, statement.high))
+        case Pair():
+            low = high = Fraction(statement.numerator, statement.denominator)
+        case Holds():
+            low = high = None
+    ends = {"published_low": low, "published_high": high}
+    return {name: float(end) for name, end in ends.items() if end is not None}
+
+
+def _published_text(statement: Statement) -> str:
+    match statement:
+        case Printed():
+            return statement.text
+        case Range(low=None, high=Printed(text=high)):
+            return f"at most {high}"
+        case Range(low=Printed(text=low), high=None):
+            return f"at least {low}"
+        case Range():
+            return f"{statement.low and statement.low.text}–{statement.high and statement.high.text}"
+        case Pair():
+            return f"{statement.numerator}/{statement.denominator}"
+        case Holds():
+            return "holds"
+
+
+def _ours_datum(ours: Ours, unit: Unit) -> dict[str, object]:
+    ends = {"low": ours.low, "high": ours.high}
+    return {
+        "estimate": None if ours.number is None else float(ours.number),
+        **{name: None if end is None else float(Fraction(end) * unit.scale) for name, end in ends.items()},
+        "numerator": ours.numerator,
+        "denominator": ours.denominator,
+    }
+
+
+def _cells(comparison: Comparison) -> list[str]:
+    figure, ours = comparison.figure, comparison.ours
+    points = " points" if figure.unit is Unit.POINTS and not isinstance(comparison.statement, Holds) else ""
+    return [
+        figure.label,
+        figure.layer.value if figure.layer else ABSENT,
+        comparison.system or ABSENT,
+        _published_text(comparison.statement) + points,
+        ABSENT if ours is None else _ours_text(ours, figure.unit),
+        comparison.verdict.value,
+    ]
+
+
+def _ours_text(ours: Ours, unit: Unit) -> str:
+    """Our number in the unit of the figure, with its counts and its interval where it has them."""
+    counted = ABSENT
+    if ours.numerator is not None and ours.denominator is not None:
+        counted = share_text(ours.numerator, ours.denominator)
+    if ours.number is None:
+        return counted
+    match unit:
+        case Unit.RATE:
+            interval = "" if ours.low is None else f" {interval_text(ours.low, ours.high, places=3)}"
+            return f"{counted} = {decimal_text(ours.number, 3)}{interval}"
+        case Unit.POINTS:
+            interval = interval_text(ours.low, ours.high, places=1, scale=unit.scale)
+            return f"{decimal_text(ours.number, 1)} points {interval}"
+        case Unit.TOKENS:
+            return f"{'+' if ours.number > 0 else ''}{decimal_text(ours.number, 1)} tokens"
+        case Unit.TESTS:
+            return f"{counted} family gaps"
+        case Unit.COUNT:
+            return counted

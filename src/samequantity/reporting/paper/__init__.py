@@ -1,0 +1,1 @@
+"""The figures that a paper published, read from a file and held against a study's own."""
