@@ -15,7 +15,7 @@ STUDY = $(RUN) $(ALONE) sh -c '$(call UNLOCK,$(1)); \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo smoke test lint format lock clean
+.PHONY: help setup demo smoke test bench lint format lock clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -35,6 +35,10 @@ smoke: $(VENV)/.ready  ## The same workflow on 17 prompts (results/smoke)
 test: $(VENV)/.ready  ## Run the tests
 	@$(RUN) python -m pytest
 
+bench: $(VENV)/.ready  ## Time the statistics on planted answers, beside scipy (a minute)
+	@$(RUN) PYTHONPATH=tests python bench/bootstrap.py
+	@$(RUN) PYTHONPATH=tests python bench/study.py
+
 lint: $(VENV)/.ready  ## Check style and types of the code and of the workflow
 	@$(RUN) ruff check
 	@$(RUN) ruff format --check
@@ -53,7 +57,7 @@ lock:  ## Resolve requirements.lock anew from pyproject.toml
 	    --output-file requirements.lock
 
 clean:  ## Remove what set-up and runs made here, but for the model files
-	rm -rf $(VENV) .snakemake results/demo results/full results/smoke results/store results/logs
+	rm -rf $(VENV) .snakemake results/demo results/full results/smoke results/bench results/store results/logs
 
 $(VENV)/.python:
 	@echo "Setting up $(VENV) with $$($(PYTHON) --version)"
