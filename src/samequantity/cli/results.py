@@ -171,7 +171,8 @@ def tables(
     if comparisons is not None:
         beside["comparisons"] = compared = TableInput(path=comparisons, columns=COMPARISONS)
     if published is not None:
-        beside["published"] = known = ConfigInput(path=published)
+        # Not "published", which is also the name of a table that this makes: status would take one for the other.
+        beside["publication"] = known = ConfigInput(path=published)
 
     def compute() -> "Mapping[str, pl.DataFrame | bytes]":
         from samequantity.reporting.paper.published import read_published

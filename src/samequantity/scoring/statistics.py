@@ -18,6 +18,9 @@ CONFIDENCE = 0.95
 ALPHA = 0.05
 """A p-value below this counts."""
 
+THRESHOLD_POINTS = 3
+"""The practical threshold of a gap, in percentage points."""
+
 POWER = 0.8
 """The probability with which a minimum detectable effect is found."""
 

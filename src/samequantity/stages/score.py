@@ -13,11 +13,8 @@ from samequantity.scoring.columns import NO_VIEW, SCORES
 from samequantity.scoring.counts import counts
 from samequantity.scoring.measures import Measure, Ratio, profiles, ratios
 from samequantity.scoring.outcomes import outcomes
-from samequantity.scoring.statistics import ALPHA, holm_adjusted, mcnemar_p_value
+from samequantity.scoring.statistics import ALPHA, THRESHOLD_POINTS, holm_adjusted, mcnemar_p_value
 from samequantity.scoring.tallies import Tally, tallies
-
-THRESHOLD = Fraction(3, 100)
-"""The practical threshold of a gap: 3 percentage points."""
 
 NONE_FINISHED = "no response of this family ended before the cap"
 NO_TEST = "no family test in the sample"
@@ -128,11 +125,11 @@ def _test(gap: Tally, p_value: float, p_holm: float, tests: int) -> Test:
 
 
 def _reaches_threshold(gap: Tally) -> bool:
-    return gap.estimate is not None and gap.estimate >= THRESHOLD
+    return gap.estimate is not None and 100 * gap.estimate >= THRESHOLD_POINTS
 
 
 def _exceeds_threshold(gap: Tally) -> bool:
-    return gap.estimate is not None and gap.estimate > THRESHOLD
+    return gap.estimate is not None and 100 * gap.estimate > THRESHOLD_POINTS
 
 
 def _row(tally: Tally, test: Test) -> dict[str, object]:
