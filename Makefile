@@ -22,11 +22,11 @@ help:  ## List the targets
 
 setup: $(VENV)/.ready  ## Set up .venv: the locked packages, llama.cpp built from source, this package
 
-demo: $(VENV)/.ready  ## Ask a real model 282 prompts and make tables and a figure (results/demo)
+demo: $(VENV)/.ready  ## Ask a real model 282 prompts and make tables and figures (results/demo)
 	@$(call STUDY,config/demo.yaml)
 	@echo
-	@echo "figure     results/demo/figures/correctness.png (and .svg)"
-	@echo "tables     results/demo/tables/*.md (and .csv)"
+	@echo "figures    results/demo/figures/correctness.png and four more (and .svg)"
+	@echo "tables     results/demo/tables/*.md (and .tex, .csv, .parquet)"
 	@echo "responses  results/demo/responses/*.parquet"
 
 smoke: $(VENV)/.ready  ## The same workflow on 17 prompts (results/smoke)
