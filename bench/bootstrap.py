@@ -19,10 +19,9 @@ import planted
 from samequantity.domain.verdicts import Layer
 from samequantity.scoring.measures import profiles, ratios
 from samequantity.scoring.outcomes import outcomes
-from samequantity.scoring.resampling import generator_for
-from samequantity.scoring.tallies import Tally, tallies
+from samequantity.scoring.resampling import DRAWS, generator_for, resample
+from samequantity.scoring.tallies import added, tallies
 from samequantity.stages.audit import audit
-from samequantity.stages.bootstrap import DRAWS, resample
 from samequantity.stages.parse import parse
 
 SEED = 20260725
@@ -38,8 +37,14 @@ Numbers = NDArray[Any]
 def main() -> None:
     """Time the three forms in turn and print them."""
     bases = profiles_of(SYSTEM)
-    gaps = [tally for layer in Layer for tally in tallies(bases, ratios(layer)) if is_resampled(tally)]
-    numerators, denominators = per_base(bases, gaps)
+    gaps = [
+        tally
+        for layer in Layer
+        for tally in tallies(bases, ratios(layer))
+        if tally.denominator and tally.ratio.measure.is_gap
+    ]
+    numerators = added(bases, gaps, [gap.ratio.numerator for gap in gaps])
+    denominators = added(bases, gaps, [gap.ratio.denominator for gap in gaps])
 
     def ours() -> object:
         return resample(bases, gaps, draws=DRAWS, generator=generator_for("bootstrap", SEED, SYSTEM))
@@ -71,24 +76,6 @@ def profiles_of(system: str) -> pl.DataFrame:
     views, responses = planted.views(), planted.responses(system)
     answers = parse(views, responses, system)
     return profiles(outcomes(views, answers, audit(views, responses, answers, system)).frame)
-
-
-def is_resampled(tally: Tally) -> bool:
-    """Whether the tally gets a bootstrap interval."""
-    return tally.ratio.measure.is_gap and tally.denominator > 0
-
-
-def per_base(bases: pl.DataFrame, gaps: list[Tally]) -> tuple[Numbers, Numbers]:
-    """What each base adds to the numerator and the denominator of each gap; shape (bases, gaps) each."""
-
-    def added(name: str) -> Numbers:
-        columns = [
-            pl.when(tally.stratum).then(getattr(tally.ratio, name)).otherwise(0).alias(str(index))
-            for index, tally in enumerate(gaps)
-        ]
-        return bases.select(columns).to_numpy().astype(np.int64)
-
-    return added("numerator"), added("denominator")
 
 
 def one_by_one(numerators: Numbers, denominators: Numbers) -> list[Any]:

@@ -1,6 +1,7 @@
 """The steps that make a small study in the working directory, by the commands themselves."""
 
 import json
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
@@ -15,6 +16,7 @@ PARSE = ("parse", *VIEWS, "--responses", TOY, "--out", ANSWERS, "--store", "resu
 ROOT = Path(__file__).parents[1]
 BENCHMARK = ROOT / "config" / "benchmark.yaml"
 WORDING = ROOT / "resources" / "wording.yaml"
+PUBLISHED = ROOT / "resources" / "published.yaml"
 SAMPLE = {"rate_speed": 4, "fraction_of_capacity": 4, "large_volume_addition": 4}
 SETTINGS = {
     "engine": "scripted",
@@ -94,21 +96,37 @@ def verdicts(system: str, responses: str) -> None:
     done("parse", *views, "--responses", responses, "--out", answers, *store)
     done("audit", *views, "--responses", responses, "--answers", answers, "--out", audits, *store)
     judged = (*views, "--answers", answers, "--audits", audits)
-    done("score", *judged, "--out", f"results/tiny/scores/{system}.parquet", *store)
+    known = ("--responses", responses) if system == "scripted" else ()  # the other tool counts no tokens
+    done("score", *judged, *known, "--out", f"results/tiny/scores/{system}.parquet", *store)
     intervals = f"results/tiny/intervals/{system}.parquet"
     done("bootstrap", *judged, "--seed", "1", "--draws", "40", "--out", intervals, *store)
+
+
+def compare(system: str, reference: str) -> str:
+    """The comparison of two systems; returns its place."""
+    pair = [
+        (f"--{role}{table}", f"results/tiny/{table}/{name}.parquet")
+        for role, name in (("", system), ("reference-", reference))
+        for table in ("answers", "audits")
+    ]
+    out = f"results/tiny/comparisons/{system}/{reference}.parquet"
+    views = ("--views", "results/tiny/views.parquet")
+    done("compare", *views, *chain(*pair), *("--seed", "1", "--draws", "40", "--out", out, "--store", "results/store"))
+    return out
 
 
 def conclude() -> None:
     """From the systems' scores and intervals to tables and figures."""
     store = ("--store", "results/store")
+    done("collect", compare("toy", "scripted"), "--out", "results/tiny/comparisons.parquet", *store)
     for table in ("scores", "intervals"):
         systems = [f"results/tiny/{table}/{system}.parquet" for system in ("toy", "scripted")]
         done("collect", *systems, "--out", f"results/tiny/{table}.parquet", *store)
     results = ("--scores", "results/tiny/scores.parquet", "--intervals", "results/tiny/intervals.parquet")
-    for stage in ("tables", "figures"):
+    beside = ("--comparisons", "results/tiny/comparisons.parquet", "--published", PUBLISHED)
+    for stage, more in (("tables", beside), ("figures", ())):
         systems = ("--system", "toy", "--system", "scripted")
-        done(stage, *results, *systems, "--out", f"results/tiny/{stage}", *store)
+        done(stage, *results, *more, *systems, "--out", f"results/tiny/{stage}", *store)
 
 
 def make() -> None:

@@ -24,7 +24,7 @@ def test_a_second_run_takes_everything_from_the_store_and_gives_equal_bytes() ->
     assert {path: content for path, content in before.items() if "/journal/" not in path} == contents()
     assert objects == contents("results/store")
     runs = {path: json.loads(path.read_bytes())["from_store"] for path in Path("results/tiny").rglob("*.run.json")}
-    assert len(runs) == 17
+    assert len(runs) == 19
     assert {str(path) for path, hit in runs.items() if not hit} == {"results/tiny/responses/scripted.run.json"}
 
 
@@ -103,7 +103,7 @@ def test_ls_says_what_is_reachable() -> None:
 
     assert len(parsed) == 2
     assert set(parsed) < set(everything)
-    assert len(everything) == 15
+    assert len(everything) == 17
     assert all("  reachable  results/store/" in line for line in everything)
     (Path(ANSWERS).with_suffix(".manifest.json")).unlink()
     assert sum("unreachable" in line for line in done("store", "ls").out.splitlines()) == 1
@@ -134,7 +134,7 @@ def test_gc_counts_the_studies_of_others_who_share_a_store(tmp_path: Path) -> No
     shutil.rmtree("results/tiny")
 
     assert done("store", "gc", "-n", "--results", "results", "--results", other).out.startswith("0 objects")
-    assert done("store", "gc", "-n").out.splitlines()[-1].startswith("15 objects")
+    assert done("store", "gc", "-n").out.splitlines()[-1].startswith("17 objects")
 
 
 def test_gc_from_another_folder_removes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

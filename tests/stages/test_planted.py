@@ -14,7 +14,7 @@ import pytest
 import shipped
 from planted import PREFACE, SYSTEMS, responses, views
 from samequantity.domain.rewriting import Rewrite
-from samequantity.reporting.paper.agreement import comparisons
+from samequantity.reporting.paper.agreement import agreements
 from samequantity.reporting.paper.publication import Figure
 from samequantity.reporting.paper.published import read_published
 from samequantity.reporting.results import gather
@@ -250,7 +250,7 @@ def test_the_responses_are_the_same_every_time() -> None:
 def test_every_published_figure_agrees_with_what_the_planted_answers_come_to() -> None:
     known = read_published(shipped.content("resources/published.yaml"))
     intervals = pl.concat(bootstrap(views(), *judged(system), seed=1, draws=100) for system in SYSTEMS)
-    found = comparisons(known, gather(pl.concat(scores(system) for system in SYSTEMS), intervals, SYSTEMS))
+    found = agreements(known, gather(pl.concat(scores(system) for system in SYSTEMS), intervals, SYSTEMS))
 
     assert [] == [(one.figure.name, one.system, one.verdict) for one in found if not one.verdict.agrees]
     assert len(found) == sum(len(figure.statements) if isinstance(figure, Figure) else 1 for figure in known.figures)

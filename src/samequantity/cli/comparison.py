@@ -7,6 +7,7 @@ import click
 
 from samequantity.cli.inputs import TableInput
 from samequantity.cli.options import FILE, out, store, table_in
+from samequantity.cli.options import draws as draws_option
 from samequantity.cli.results import complete, judged, verdicts
 from samequantity.cli.running import Job, run
 from samequantity.registry import STAGES
@@ -26,7 +27,7 @@ _EXAMPLES = 3
 @table_in("reference-audits", "The audited answers of the system to compare with")
 @complete
 @click.option("--seed", type=int, required=True, help="The study's seed; each pair has a stream of its own from it.")
-@click.option("--draws", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap draws.")
+@draws_option
 @out("the comparison goes")
 @store
 def compare(

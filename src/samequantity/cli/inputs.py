@@ -89,7 +89,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
     """A YAML file that holds a mapping, no key twice; SettingsError names the file and the line."""
     import yaml
 
-    from samequantity.models.closed import load_yaml
+    from samequantity.closed import load_yaml
 
     if not path.exists():
         raise SettingsError(f"{path}: no such file")

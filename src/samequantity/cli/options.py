@@ -47,6 +47,9 @@ def _table_out(_: click.Context, __: click.Parameter, value: Path) -> Path:
     return value
 
 
+draws = click.option("--draws", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap draws.")
+
+
 def out_folder(what: str) -> Callable[[Command], Command]:
     """The option for the folder that the command writes to."""
     return click.option("--out", type=FOLDER, required=True, help=f"Folder for {what}.")

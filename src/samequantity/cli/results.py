@@ -8,6 +8,7 @@ import click
 
 from samequantity.cli.inputs import ConfigInput, Input, TableInput
 from samequantity.cli.options import FILE, Command, out, out_folder, store, table_in
+from samequantity.cli.options import draws as draws_option
 from samequantity.cli.running import Job, run
 from samequantity.errors import TableError
 from samequantity.registry import STAGES
@@ -68,7 +69,7 @@ def score(
 @verdicts
 @complete
 @click.option("--seed", type=int, required=True, help="The study's seed; each system has a stream of its own from it.")
-@click.option("--draws", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap draws.")
+@draws_option
 @out("the intervals go")
 @store
 def bootstrap(

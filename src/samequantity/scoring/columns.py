@@ -1,6 +1,13 @@
 """The columns of scores, intervals and comparisons: what scoring writes and tables and figures read."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import polars as pl
+
+from samequantity.domain.verdicts import Layer
+from samequantity.domain.views import Family
+from samequantity.scoring.measures import Measure
 
 NO_VIEW = "no view of this family in the sample"
 """Why what is about a family is absent."""
@@ -107,3 +114,20 @@ test: the smallest difference of rates that it finds with 80 % power at α = .05
 observed. It is null with fewer than six of them, since no result would then reach α. `dropped_bases` counts the bases
 that are left out because one of the two systems lacks a response.
 """
+
+
+def place(row: Mapping[str, Any]) -> tuple[object, ...]:
+    """Where a row of scores or intervals stands among the others of its system: a key to sort by, see `SCORES`."""
+    category = row.get("category")
+    return (
+        list(Layer).index(row["layer"]) if row["layer"] else len(Layer),
+        list(Measure).index(row["measure"]),
+        list(Family).index(row["family"]) if row.get("family") else -1,
+        row.get("template") or "",
+        row.get("orbit_size") or 0,
+        (0, 0, "") if category is None else (1, int(category), "") if _is_whole_number(category) else (2, 0, category),
+    )
+
+
+def _is_whole_number(text: str) -> bool:
+    return text.removeprefix("-").isdecimal()

@@ -69,8 +69,7 @@ def counts(outcomes: pl.DataFrame) -> list[dict[str, object]]:
 
 def _kinds(outcomes: pl.DataFrame) -> Iterator[Mapping[str, Any]]:
     """The distinct rows of what marks a view, each with the number of views that it stands for."""
-    joined = outcomes.with_columns(pl.col("rewrites").list.join(" "))
-    kinds = joined.group_by("family", "template", *_MARKED_BY).len("views")
+    kinds = outcomes.group_by("family", "template", *_MARKED_BY).len("views")
     return kinds.iter_rows(named=True)
 
 
@@ -91,7 +90,7 @@ def _marks(kind: Mapping[str, Any]) -> Iterator[Mark]:
     if kind["magnitude_k"] is not None:
         yield Mark(measure=Measure.MAGNITUDE_DROP, layer=Layer.AUDITED)
         yield Mark(measure=Measure.MAGNITUDE_DROP, layer=Layer.AUDITED, category=str(kind["magnitude_k"]))
-    rewrites = kind["rewrites"].split()
+    rewrites = kind["rewrites"]
     for measure in (Measure.REWRITE, Measure.REWRITE_RECOVERED) if kind["recovered"] else (Measure.REWRITE,):
         for category in (None, *rewrites) if rewrites else ():
             yield Mark(measure=measure, layer=Layer.AUDITED, category=category)

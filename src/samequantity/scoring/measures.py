@@ -50,6 +50,11 @@ class Measure(StrEnum):
         )
 
     @property
+    def has_interval(self) -> bool:
+        """Whether this gets an interval: Wilson for a rate of `RATES`, bootstrap for a gap."""
+        return self.is_gap or self in RATES
+
+    @property
     def is_gap(self) -> bool:
         """Whether this is a difference of two rates on the same bases, not a rate."""
         return self in (Measure.FAMILY_GAP, Measure.ORBIT_GAP)
@@ -104,18 +109,18 @@ class Ratio:
     pairing: Pairing | None = None
 
 
-def status_column(layer: Layer, family: Family) -> str:
+def _status_column(layer: Layer, family: Family) -> str:
     """The profile's column with the outcome of a family's view in a layer; null where the base has no such view."""
     return f"{layer}_{family}"
 
 
-STATUS_COLUMNS = tuple(status_column(layer, family) for layer in Layer for family in Family)
+_STATUS_COLUMNS = tuple(_status_column(layer, family) for layer in Layer for family in Family)
 
-PATTERN_COLUMNS = ("template", *STATUS_COLUMNS)
+PATTERN_COLUMNS = ("template", *_STATUS_COLUMNS)
 """Bases that agree in these are the same to every gap: the patterns that the bootstrap draws from."""
 
 ORBIT_SIZE = pl.sum_horizontal(
-    pl.col(status_column(Layer.STRICT, family)).is_not_null().cast(pl.Int64) for family in Family
+    pl.col(_status_column(Layer.STRICT, family)).is_not_null().cast(pl.Int64) for family in Family
 )
 """How many views a profile's base has, the canonical one included."""
 
@@ -129,7 +134,7 @@ def profiles(outcomes: pl.DataFrame) -> pl.DataFrame:
     views = outcomes.group_by("base_id").agg(
         pl.col("template").first(),
         *(
-            pl.col(f"{layer}_status").filter(pl.col("family") == family).first().alias(status_column(layer, family))
+            pl.col(f"{layer}_status").filter(pl.col("family") == family).first().alias(_status_column(layer, family))
             for layer in Layer
             for family in Family
         ),
@@ -161,7 +166,20 @@ def ratios(layer: Layer) -> tuple[Ratio, ...]:
             for failure in FAILURES
             for family in Family
         ),
-        *(_finished_correctness(layer, family) for family in Family),
+    )
+
+
+def finished_ratios(layer: Layer) -> tuple[Ratio, ...]:
+    """Correctness over the views whose responses ended before the cap, by family; known with the responses alone."""
+    return tuple(
+        Ratio(
+            measure=Measure.FINISHED_CORRECTNESS,
+            layer=layer,
+            family=family,
+            numerator=_count(_is_correct(layer, family) & _is_finished(family)),
+            denominator=_count(_is_finished(family)),
+        )
+        for family in Family
     )
 
 
@@ -211,18 +229,6 @@ def _family_gap(layer: Layer, family: Family) -> Ratio:
     )
 
 
-def _finished_correctness(layer: Layer, family: Family) -> Ratio:
-    """Correctness over the views whose responses ended before the cap."""
-    finished = pl.col(f"finished_{family}").fill_null(False)
-    return Ratio(
-        measure=Measure.FINISHED_CORRECTNESS,
-        layer=layer,
-        family=family,
-        numerator=_count(_is_correct(layer, family) & finished),
-        denominator=_count(finished),
-    )
-
-
 def _invariant(layer: Layer) -> pl.Expr:
     """Over the views of one base: every value defined and all equal (equal values are equal text)."""
     defined = pl.col(f"{layer}_status").is_in([status for status in Status if status.has_value]).all()
@@ -230,7 +236,7 @@ def _invariant(layer: Layer) -> pl.Expr:
 
 
 def _has_status(layer: Layer, family: Family, status: Status) -> pl.Expr:
-    return (pl.col(status_column(layer, family)) == status.value).fill_null(False)
+    return (pl.col(_status_column(layer, family)) == status.value).fill_null(False)
 
 
 def _is_correct(layer: Layer, family: Family) -> pl.Expr:
@@ -239,7 +245,11 @@ def _is_correct(layer: Layer, family: Family) -> pl.Expr:
 
 def _is_shown(family: Family) -> pl.Expr:
     """Whether the base has a view of this family; both layers agree."""
-    return pl.col(status_column(Layer.STRICT, family)).is_not_null()
+    return pl.col(_status_column(Layer.STRICT, family)).is_not_null()
+
+
+def _is_finished(family: Family) -> pl.Expr:
+    return pl.col(f"finished_{family}").fill_null(False)
 
 
 def _count(condition: pl.Expr) -> pl.Expr:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from samequantity.domain.exchange import FinishReason
+from samequantity.domain.rewriting import MAGNITUDE_LIMIT
 from samequantity.domain.verdicts import Layer, Status
 from samequantity.domain.views import Family
 from samequantity.errors import TableError
@@ -155,8 +156,14 @@ def _refuse_contradictions(whole: pl.DataFrame, system: str) -> None:
     strict, audited = (pl.col(f"{layer}_status") == Status.CORRECT for layer in Layer)
     cut, still_cut = (pl.col(f"{layer}_status") == Status.TRUNCATION_ERROR for layer in Layer)
     agrees = (~strict | audited) & (cut == still_cut) & (pl.col("recovered") == (audited & ~strict)).fill_null(False)
-    stray = whole.filter(~agrees)["view_id"]
-    _refuse(stray, f"audits of {system}", "contradict the strict answers", "Make the audit again from these answers")
+    where, cure = f"audits of {system}", "Make the audit again from these answers"
+    _refuse(whole.filter(~agrees)["view_id"], where, "contradict the strict answers", cure)
+    k, wrong = pl.col("magnitude_k"), pl.col("audited_status") == Status.VALUE_ERROR
+    drop = wrong & (k != 0) & (k.abs() <= MAGNITUDE_LIMIT)
+    stray = whole.filter(k.is_not_null() & ~drop)["view_id"]
+    _refuse(stray, where, f"have a magnitude_k without a wrong value, or beyond ±1 to ±{MAGNITUDE_LIMIT}", cure)
+    twice = pl.col("rewrites").list.n_unique() != pl.col("rewrites").list.len()
+    _refuse(whole.filter(twice)["view_id"], where, "name a rewrite twice", cure)
 
 
 def _with_responses(

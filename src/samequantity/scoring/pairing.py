@@ -8,19 +8,14 @@ two stay paired in it.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from samequantity.domain.verdicts import Layer
-from samequantity.scoring.measures import RATES, Measure, Ratio, profiles, ratios
+from samequantity.scoring.measures import Ratio, profiles, ratios
 from samequantity.scoring.outcomes import Outcomes
 from samequantity.scoring.resampling import Resampled, draw_weights, generator_for, resampled_ratios
-from samequantity.scoring.tallies import Tally, tallies
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from samequantity.scoring.tallies import Tally, added, tallies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,23 +42,21 @@ class Pair:
 def pairs(system: Outcomes, reference: Outcomes, *, seed: int, draws: int) -> list[Pair]:
     """Each ratio in both systems, in the order of the scores: pooled and, for rates and gaps, by template.
 
-    The outcomes must be of the same views. Left out is what has another denominator in each system: correctness among
-    the responses that ended before the cap. The seed and the two names decide the draws, the same ones in both
+    The outcomes must be of the same views. Correctness among the responses that ended before the cap is left out: it
+    has another denominator in each system. The seed and the two names decide the draws, the same ones in both
     directions, so that the interval of reference − system is the mirror of that of system − reference.
     """
     mine, other = profiles(system.frame), profiles(reference.frame)
-    measured = [
-        ratio for layer in Layer for ratio in ratios(layer) if ratio.measure is not Measure.FINISHED_CORRECTNESS
-    ]
-    counted = _counted(mine, measured), _counted(other, measured)
+    measured = [ratio for layer in Layer for ratio in ratios(layer)]
+    counted = _counted(mine, measured)
     towards = 1 if system.system < reference.system else -1
     patterns = _patterns(mine, other, measured, towards)
     bases = patterns["bases"].cast(pl.Int64).to_numpy()
-    differences = towards * _added(patterns, counted[0], "difference")
-    denominators = _added(patterns, counted[0], "denominator")
+    differences = towards * added(patterns, counted, [_column("difference", tally.ratio) for tally in counted])
+    denominators = added(patterns, counted, [_column("denominator", tally.ratio) for tally in counted])
     generator = generator_for("compare", seed, *sorted([system.system, reference.system]))
     weights = draw_weights(bases, draws=draws, generator=generator)
-    resampled = resampled_ratios(weights, differences.astype(float), denominators.astype(float))
+    resampled = resampled_ratios(weights, differences, denominators)
     system_only, reference_only = bases @ (differences > 0), bases @ (differences < 0)
     return [
         Pair(
@@ -73,7 +66,7 @@ def pairs(system: Outcomes, reference: Outcomes, *, seed: int, draws: int) -> li
             reference_only=int(reference_only[index]),
             resampled=resampled[index] if first.denominator else None,
         )
-        for index, (first, second) in enumerate(zip(*counted, strict=True))
+        for index, (first, second) in enumerate(zip(counted, _counted(other, measured), strict=True))
     ]
 
 
@@ -82,35 +75,26 @@ def _counted(bases: pl.DataFrame, measured: Sequence[Ratio]) -> list[Tally]:
     return [
         tally
         for tally in tallies(bases, measured)
-        if tally.is_pooled or (tally.orbit_size is None and _is_rate_or_gap(tally.ratio.measure))
+        if tally.is_pooled or (tally.orbit_size is None and tally.ratio.measure.has_interval)
     ]
-
-
-def _is_rate_or_gap(measure: Measure) -> bool:
-    return measure in RATES or measure.is_gap
 
 
 def _patterns(mine: pl.DataFrame, other: pl.DataFrame, measured: Sequence[Ratio], towards: int) -> pl.DataFrame:
     """The distinct rows of what a base adds, sorted, with the number of `bases` of each, from two systems' profiles.
 
-    Columns: template, and for each ratio its difference and denominator (`_column`). Differences are multiplied by
+    Columns: template, and for each ratio its difference and denominator (`_name`). Differences are multiplied by
     `towards`, 1 in one direction and −1 in the other, so that both directions have the same rows in the same order.
     """
-    numerators = [ratio.numerator.alias(_column("difference", ratio)) for ratio in measured]
-    denominators = [ratio.denominator.alias(_column("denominator", ratio)) for ratio in measured]
+    numerators = [ratio.numerator.alias(_name("difference", ratio)) for ratio in measured]
+    denominators = [ratio.denominator.alias(_name("denominator", ratio)) for ratio in measured]
     differences = (mine.select(numerators) - other.select(numerators)) * towards
-    added = mine.select("template", *denominators).hstack(differences)
-    return added.group_by(added.columns).len("bases").sort(added.columns)
+    bases = mine.select("template", *denominators).hstack(differences)
+    return bases.group_by(bases.columns).len("bases").sort(bases.columns)
 
 
-def _added(patterns: pl.DataFrame, counted: Sequence[Tally], what: str) -> "NDArray[np.int64]":
-    """What a base of each pattern adds to each tally's difference or denominator; shape (patterns, tallies)."""
-    columns = [
-        pl.when(tally.stratum).then(pl.col(_column(what, tally.ratio))).otherwise(0).alias(str(index))
-        for index, tally in enumerate(counted)
-    ]
-    return patterns.select(columns).to_numpy()
+def _column(what: str, ratio: Ratio) -> pl.Expr:
+    return pl.col(_name(what, ratio))
 
 
-def _column(what: str, ratio: Ratio) -> str:
+def _name(what: str, ratio: Ratio) -> str:
     return f"{what} of {ratio.layer} {ratio.measure} {ratio.family}"

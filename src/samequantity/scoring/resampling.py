@@ -1,7 +1,8 @@
 """Percentile intervals of ratios, resampling whole bases (PROTOCOL, section 6).
 
-Bases that add the same to every ratio are one *pattern*, so that a draw of n bases is one multinomial over the
-patterns, and one matrix of draws serves every ratio, which keeps them paired.
+Bases that are the same to every ratio are one *pattern*; whoever resamples says which are. A draw of n bases is then
+one multinomial over the patterns, and one matrix of draws serves every ratio, which keeps them paired. The interval is
+the percentile interval of Efron, "Nonparametric standard errors and confidence intervals", 1981.
 """
 
 import hashlib
@@ -9,11 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import polars as pl
+
+from samequantity.errors import SettingsError
+from samequantity.scoring.measures import PATTERN_COLUMNS
 from samequantity.scoring.statistics import CONFIDENCE, Interval
+from samequantity.scoring.tallies import Tally, added
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+DRAWS = 10_000
 
 RARE = 8
 """Patterns of at most so many bases are drawn base by base: below it, that is faster than a binomial for each."""
@@ -25,6 +33,15 @@ class Resampled:
 
     interval: Interval | None
     dropped_draws: int
+
+    def columns(self, draws: int) -> dict[str, object]:
+        """The columns that intervals and comparisons have in common."""
+        return {
+            "low": self.interval and self.interval.low,
+            "high": self.interval and self.interval.high,
+            "draws": draws,
+            "dropped_draws": self.dropped_draws,
+        }
 
 
 def generator_for(purpose: str, seed: int, *systems: str) -> "np.random.Generator":
@@ -43,9 +60,13 @@ def draw_weights(
     `observed` holds the number of bases of each pattern, shape (patterns,); the result has shape (draws, patterns),
     whole numbers, each row with the sum of `observed`. A row is one multinomial over the patterns: a multinomial over
     all rare ones together and each common one, then the share of the rare ones falls on their bases evenly.
+
+    Raises SettingsError for less than one draw.
     """
     import numpy as np
 
+    if draws < 1:
+        raise SettingsError(f"draws: {draws} is not a number of bootstrap draws. Set 1 or more, 10000 by the protocol")
     bases, patterns = int(observed.sum()), len(observed)
     common, rare = np.flatnonzero(observed > RARE), np.flatnonzero(observed <= RARE)
     rare_bases = np.repeat(rare, observed[rare])
@@ -61,9 +82,9 @@ def draw_weights(
 
 
 def resampled_ratios(
-    weights: "NDArray[np.float64]", numerators: "NDArray[np.float64]", denominators: "NDArray[np.float64]"
+    weights: "NDArray[np.float64]", numerators: "NDArray[np.int64]", denominators: "NDArray[np.int64]"
 ) -> Sequence[Resampled]:
-    """The interval of each ratio over the draws of `draw_weights`.
+    """The interval of each ratio over the draws of `draw_weights`, in the order of the ratios.
 
     `numerators` and `denominators` say what one base of each pattern adds, whole numbers, shape (patterns, ratios).
     A draw that adds nothing to a denominator is dropped from that ratio and counted.
@@ -73,9 +94,23 @@ def resampled_ratios(
     # Layers and strata often agree, so that many ratios are the same.
     distinct, places = np.unique(np.concatenate([numerators, denominators]), axis=1, return_inverse=True)
     # Whole numbers far below 2^53: sums in float64 are exact in any order, and so on any number of threads.
-    tops, bottoms = (weights @ added for added in np.split(distinct, 2))
+    tops, bottoms = (weights @ half for half in np.split(distinct.astype(np.float64), 2))
     found = [_percentiles(tops[:, column], bottoms[:, column]) for column in range(distinct.shape[1])]
     return [found[place] for place in places.ravel()]
+
+
+def resample(
+    bases: pl.DataFrame, gaps: Sequence[Tally], *, draws: int, generator: "np.random.Generator"
+) -> Sequence[Resampled]:
+    """The interval of each gap of one system, in their order, from its profiles: all from the same draws.
+
+    The patterns are those of PROTOCOL: bases of one template with the same outcomes in both layers.
+    """
+    patterns = bases.group_by(PATTERN_COLUMNS).len("bases").sort(PATTERN_COLUMNS, nulls_last=False)
+    weights = draw_weights(patterns["bases"].cast(pl.Int64).to_numpy(), draws=draws, generator=generator)
+    numerators = added(patterns, gaps, [gap.ratio.numerator for gap in gaps])
+    denominators = added(patterns, gaps, [gap.ratio.denominator for gap in gaps])
+    return resampled_ratios(weights, numerators, denominators)
 
 
 def _percentiles(tops: "NDArray[np.float64]", bottoms: "NDArray[np.float64]") -> Resampled:

@@ -21,6 +21,8 @@ ALPHA = 0.05
 THRESHOLD_POINTS = 3
 """The practical threshold of a gap, in percentage points."""
 
+_Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+
 POWER = 0.8
 """The probability with which a minimum detectable effect is found."""
 
@@ -42,14 +44,15 @@ class Quartiles:
     q3: Fraction
 
 
-def mcnemar_p_value(*, canonical_only: int, transformed_only: int) -> float:
+def mcnemar_p_value(first_only: int, second_only: int) -> float:
     """Exact two-sided McNemar test of paired outcomes: the binomial test of the discordant pairs at one half.
 
+    Takes the numbers of pairs in which only the first, and only the second, is a success; their order does not matter.
     Pairs that are as even as can be, none among them, give exactly 1.
     """
     from scipy.special import bdtr
 
-    rarer, pairs = min(canonical_only, transformed_only), canonical_only + transformed_only
+    rarer, pairs = min(first_only, second_only), first_only + second_only
     if pairs - 2 * rarer <= 1:
         return 1.0  # the two tails, equal at one half, meet in the middle and would add up to 1 or more
     # Unlike scipy.stats.binom, whose tail is 0 below 1e-280, bdtr keeps its precision down to the smallest floats.
@@ -69,18 +72,13 @@ def holm_adjusted(p_values: Sequence[float]) -> list[float]:
     return [adjusted[index] for index in range(len(p_values))]
 
 
-def wilson_intervals(successes: Sequence[int], trials: Sequence[int]) -> list[Interval]:
-    """Two-sided Wilson score intervals of binomial rates, one for each pair of counts (trials > 0).
+def wilson_interval(successes: int, trials: int) -> Interval:
+    """Two-sided Wilson score interval of a binomial rate (trials > 0).
 
     Wilson, "Probable inference, the law of succession, and statistical inference", 1927.
     """
-    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-    return [_wilson(k, n, z) for k, n in zip(successes, trials, strict=True)]
-
-
-def _wilson(successes: int, trials: int, z: float) -> Interval:
-    centre = (successes + z * z / 2) / (trials + z * z)
-    half = z * sqrt(successes * (trials - successes) / trials + z * z / 4) / (trials + z * z)
+    centre = (successes + _Z * _Z / 2) / (trials + _Z * _Z)
+    half = _Z * sqrt(successes * (trials - successes) / trials + _Z * _Z / 4) / (trials + _Z * _Z)
     # The formula is exactly 0 without a success and exactly 1 without a failure; rounding may leave 1e-19 of it.
     return Interval(
         low=max(0.0, centre - half) if successes else 0.0, high=min(1.0, centre + half) if successes < trials else 1.0
@@ -95,19 +93,20 @@ def quartiles(values: Sequence[int]) -> Quartiles:
     return Quartiles(q1=q1, median=median, q3=q3)
 
 
-def minimum_detectable_share(discordant: int) -> float | None:
-    """How lopsided discordant pairs must be for the exact McNemar test to find it with power `POWER` at `ALPHA`.
+def minimum_detectable_difference(*, discordant: int, bases: int) -> float | None:
+    """The smallest difference of two paired rates that the exact McNemar test finds with power `POWER` at `ALPHA`.
 
-    Given so many discordant pairs, the test rejects when the rarer kind has at most r of them, r being the largest
-    count with a two-sided p of at most `ALPHA`; the power is the probability of that, in either direction, when each
-    pair is of the commoner kind with probability s. The smallest s above one half with enough power is returned, None
-    when no count rejects, as with fewer than six pairs. A difference in rates follows: (2 s − 1) × pairs / bases.
+    The number of discordant pairs is taken as given. The test rejects when the rarer kind has at most r of them, r
+    being the largest count with a p below `ALPHA`; the power is the probability of that, in either direction, when each
+    pair is of the commoner kind with probability s (the conditional power of the binomial test). The difference is
+    (2 s − 1) × discordant / bases for the smallest s above one half with enough power. None when no count rejects, as
+    with fewer than six pairs.
     """
     from scipy.optimize import brentq
     from scipy.special import bdtr
 
     def p_value(rarer: int) -> float:
-        return mcnemar_p_value(canonical_only=rarer, transformed_only=discordant - rarer)
+        return mcnemar_p_value(rarer, discordant - rarer)
 
     rejecting = bisect_left(range(discordant // 2 + 1), ALPHA, key=p_value)
     if rejecting == 0:
@@ -117,4 +116,5 @@ def minimum_detectable_share(discordant: int) -> float | None:
         rarest = rejecting - 1
         return float(bdtr(rarest, discordant, 1 - share) + bdtr(rarest, discordant, share)) - POWER
 
-    return float(brentq(lacking, 0.5, 1.0, xtol=1e-12))
+    share = float(brentq(lacking, 0.5, 1.0, xtol=1e-12))
+    return (2 * share - 1) * discordant / bases

@@ -3,11 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from samequantity.scoring.measures import ORBIT_SIZE, Ratio
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _ALL = pl.lit(None)
 
@@ -38,7 +42,7 @@ class Tally:
 
     @property
     def stratum(self) -> pl.Expr:
-        """Whether a profile, or a pattern of profiles, belongs here."""
+        """Whether a row belongs here; it needs the column template and, for an orbit size, the profiles' outcomes."""
         belongs = pl.lit(True)
         if self.template is not None:
             belongs = belongs & (pl.col("template") == self.template)
@@ -84,6 +88,18 @@ def tallies(bases: pl.DataFrame, measured: Sequence[Ratio]) -> list[Tally]:
         for group in groups
         if _is_told_apart(ratio, group) and (group[f"{index}.denominator"] or _is_whole(group))
     ]
+
+
+def added(rows: pl.DataFrame, counted: Sequence[Tally], values: Sequence[pl.Expr]) -> "NDArray[np.int64]":
+    """What each row (a profile, or a pattern of them) adds to each tally: its value, but 0 outside of the stratum.
+
+    Shape (rows, tallies); `values` has one expression over the rows for each tally.
+    """
+    columns = [
+        pl.when(tally.stratum).then(value).otherwise(0).cast(pl.Int64).alias(str(index))
+        for index, (tally, value) in enumerate(zip(counted, values, strict=True))
+    ]
+    return rows.select(columns).to_numpy()
 
 
 def _groups(bases: pl.DataFrame, sums: Sequence[pl.Expr]) -> Iterator[Mapping[str, Any]]:

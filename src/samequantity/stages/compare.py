@@ -2,20 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from fractions import Fraction
 
 import polars as pl
 
 from samequantity.domain.verdicts import Layer
-from samequantity.errors import SettingsError, TableError
+from samequantity.errors import TableError
 from samequantity.scoring.columns import COMPARISONS, NO_VIEW
 from samequantity.scoring.measures import RATES, Measure
 from samequantity.scoring.outcomes import Outcomes, outcomes
 from samequantity.scoring.pairing import Pair, pairs
-from samequantity.scoring.statistics import holm_adjusted, mcnemar_p_value, minimum_detectable_share
+from samequantity.scoring.resampling import DRAWS
+from samequantity.scoring.statistics import holm_adjusted, mcnemar_p_value, minimum_detectable_difference
 from samequantity.scoring.tallies import Tally
-
-DRAWS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +51,6 @@ def compare(
     Raises SettingsError for less than one draw, and TableError when both tables are of the same system, when no base
     is complete in both, and for whatever `outcomes` refuses.
     """
-    if draws < 1:
-        raise SettingsError(f"draws: {draws} is not a number of bootstrap draws. Set 1 or more, 10000 by the protocol")
     mine = _outcomes("system", views, system, complete_orbits_only=complete_orbits_only)
     other = _outcomes("reference", views, reference, complete_orbits_only=complete_orbits_only)
     if mine.system == other.system:
@@ -117,36 +113,26 @@ def _is_of_views(tally: Tally, layer: Layer) -> bool:
 
 def _test(pair: Pair) -> Test:
     discordant = pair.system_only + pair.reference_only
-    share = minimum_detectable_share(discordant)
     return Test(
-        p_value=mcnemar_p_value(canonical_only=pair.system_only, transformed_only=pair.reference_only),
-        # A share s of the discordant pairs on one side leaves 1 − s on the other.
-        detectable=None if share is None else (2 * share - 1) * discordant / pair.system.denominator,
+        p_value=mcnemar_p_value(pair.system_only, pair.reference_only),
+        detectable=minimum_detectable_difference(discordant=discordant, bases=pair.system.denominator),
     )
 
 
 def _row(pair: Pair, test: Test | None, draws: int) -> dict[str, object]:
-    shared, resampled = pair.system.columns(), pair.resampled
-    interval = None if resampled is None else resampled.interval
+    shared = pair.system.columns()
     is_gap = pair.system.ratio.measure.is_gap
     return {
         **{name: shared[name] for name in ("layer", "measure", "family", "template")},
         "denominator": pair.system.denominator,
         "system_numerator": pair.system.numerator,
-        "system_estimate": _text(pair.system.estimate),
+        "system_estimate": shared["estimate"],
         "reference_numerator": pair.reference.numerator,
-        "reference_estimate": _text(pair.reference.estimate),
-        "difference": _text(pair.difference),
-        "low": None if interval is None else interval.low,
-        "high": None if interval is None else interval.high,
-        "draws": None if resampled is None else draws,
-        "dropped_draws": None if resampled is None else resampled.dropped_draws,
+        "reference_estimate": pair.reference.columns()["estimate"],
+        "difference": None if pair.difference is None else str(pair.difference),
         "system_only": None if is_gap else pair.system_only,
         "reference_only": None if is_gap else pair.reference_only,
         "absent": None if pair.system.denominator else NO_VIEW,
+        **({} if pair.resampled is None else pair.resampled.columns(draws)),
         **({} if test is None else asdict(test)),
     }
-
-
-def _text(value: Fraction | None) -> str | None:
-    return None if value is None else str(value)

@@ -1,17 +1,16 @@
 """Stage score: every count, rate, gap and test of one system, exact (PROTOCOL, section 6)."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any
 
 import polars as pl
 
 from samequantity.domain.verdicts import Layer
 from samequantity.domain.views import Family
-from samequantity.scoring.columns import NO_VIEW, SCORES
+from samequantity.scoring.columns import NO_VIEW, SCORES, place
 from samequantity.scoring.counts import counts
-from samequantity.scoring.measures import Measure, Ratio, profiles, ratios
+from samequantity.scoring.measures import Measure, finished_ratios, profiles, ratios
 from samequantity.scoring.outcomes import outcomes
 from samequantity.scoring.statistics import ALPHA, THRESHOLD_POINTS, holm_adjusted, mcnemar_p_value
 from samequantity.scoring.tallies import Tally, tallies
@@ -52,32 +51,10 @@ def score(
     bases = profiles(joined.frame)
     rows = counts(joined.frame)
     for layer in Layer:
-        measured = [ratio for ratio in ratios(layer) if responses is not None or _is_of_verdicts(ratio)]
+        measured = ratios(layer) if responses is None else (*ratios(layer), *finished_ratios(layer))
         rows += _layer_rows(tallies(bases, measured), layer)
     beside = {"system": joined.system, "dropped_bases": joined.dropped_bases}
-    return pl.DataFrame([row | beside for row in sorted(rows, key=_place)], schema=SCORES)
-
-
-def _place(row: Mapping[str, Any]) -> tuple[object, ...]:
-    """Where a row stands; see `SCORES`."""
-    category = row.get("category")
-    return (
-        list(Layer).index(row["layer"]) if row["layer"] else len(Layer),
-        list(Measure).index(row["measure"]),
-        list(Family).index(row["family"]) if row.get("family") else -1,
-        row.get("template") or "",
-        row.get("orbit_size") or 0,
-        (0, 0, "") if category is None else (1, int(category), "") if _is_whole_number(category) else (2, 0, category),
-    )
-
-
-def _is_whole_number(text: str) -> bool:
-    return text.removeprefix("-").isdecimal()
-
-
-def _is_of_verdicts(ratio: Ratio) -> bool:
-    """Whether a measure can be counted without the responses themselves."""
-    return ratio.measure is not Measure.FINISHED_CORRECTNESS
+    return pl.DataFrame([row | beside for row in sorted(rows, key=place)], schema=SCORES)
 
 
 def _layer_rows(counted: Sequence[Tally], layer: Layer) -> list[dict[str, object]]:
@@ -98,8 +75,7 @@ def _tests(counted: Sequence[Tally]) -> dict[int, Test]:
     """McNemar and Holm on the pooled family gaps of one layer, by the position of the gap."""
     tested = {index: tally for index, tally in enumerate(counted) if _is_tested(tally)}
     p_values = [
-        mcnemar_p_value(canonical_only=tally.pairs["canonical_only"], transformed_only=tally.pairs["transformed_only"])
-        for tally in tested.values()
+        mcnemar_p_value(tally.pairs["canonical_only"], tally.pairs["transformed_only"]) for tally in tested.values()
     ]
     return {
         index: _test(tally, p_value, p_holm, len(tested))

@@ -13,6 +13,9 @@ from samequantity.store.study import Made, cure, needs_manifest, vouched
 from samequantity.store.tables import PARQUET, read_table
 
 
+_REFERENCE = "reference_"
+
+
 class StageFacts(Protocol):
     """What today's code says of a stage: fingerprints of its modules, versions of its packages."""
 
@@ -66,8 +69,18 @@ def _reasons(file: Made, stages: Mapping[str, StageFacts], here: set[str], place
         # A number is the place of one system's table among those that were put together.
         if role.isdigit():
             yield f"made from another table {role}"
-        elif _Place(role=role, name=role) in places or _Place(role=role, name=file.path.stem) in places:
+        elif _Place(role=role, name=role) in places or _place_of_input(role, file.path) in places:
             yield f"made from other {role}"
+
+
+def _place_of_input(role: str, path: Path) -> _Place:
+    """Where the input of one system's table lies: under that system's name, which is the table's own.
+
+    A comparison has its reference's name, in a folder with the name of the system that is compared.
+    """
+    if role.startswith(_REFERENCE):
+        return _Place(role=role.removeprefix(_REFERENCE), name=path.stem)
+    return _Place(role=role, name=path.parent.name if path.parent.parent.name == "comparisons" else path.stem)
 
 
 def _changed(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
