@@ -15,18 +15,19 @@ MODULES = {".".join(path.relative_to(SRC).with_suffix("").parts): path for path 
 
 ALLOWED = {
     "errors": set(),
+    "closed": {"errors"},
     "domain": {"domain", "errors"},
     "messages": set(),
     "scoring": {"scoring", "messages", "domain", "errors"},
-    "reporting": {"reporting", "scoring", "domain", "errors"},
+    "reporting": {"reporting", "scoring", "domain", "closed", "errors"},
     "stages": {"stages", "scoring", "reporting", "messages", "domain", "errors"},
     "engines": {"engines", "domain", "errors"},
     "store": {"store", "domain", "errors"},
-    "models": {"models", "store", "errors"},
+    "models": {"models", "store", "closed", "errors"},
     "registry": {"store", "domain", "errors"},
     "cli": {
         *("cli", "registry", "stages", "reporting", "scoring", "messages", "engines", "store", "models"),
-        *("domain", "errors"),
+        *("domain", "closed", "errors"),
     },
 }
 HEAVY = {

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import shipped
 from samequantity.domain.verdicts import Layer
 from samequantity.domain.views import TRANSFORMATIONS, Family
-from samequantity.reporting.paper.agreement import Comparison, Verdict, comparisons
+from samequantity.reporting.paper.agreement import Agreement, Verdict, agreements
 from samequantity.reporting.paper.publication import Figure, Printed, Published, Unit
 from samequantity.reporting.paper.published import read_published
 from samequantity.reporting.results import Key, Results, Row
@@ -61,8 +61,8 @@ def results(
     )
 
 
-def compared(name: str, system: str | None, found: Results) -> Comparison:
-    (one,) = [one for one in comparisons(known(), found) if (one.figure.name, one.system) == (name, system)]
+def compared(name: str, system: str | None, found: Results) -> Agreement:
+    (one,) = [one for one in agreements(known(), found) if (one.figure.name, one.system) == (name, system)]
     return one
 
 
@@ -217,7 +217,7 @@ def test_residual_errors_are_all_failures_and_drops_count_in_either_direction() 
     found = results(*failures, {drops: row(265, 1000)}, split)
 
     verdicts = {
-        one.figure.name: one.verdict for one in comparisons(known(), found) if one.figure.name.startswith("unit_")
+        one.figure.name: one.verdict for one in agreements(known(), found) if one.figure.name.startswith("unit_")
     }
     assert verdicts == {
         "unit_correctness_audited": Verdict.NOT_MEASURED,
@@ -295,7 +295,7 @@ def test_marked_cells_are_counted_over_all_five_systems_or_not_at_all(found: dic
 def test_a_system_without_rows_was_not_measured_and_other_systems_are_left_out() -> None:
     found = results(rate(GPT_OSS, Family.CANONICAL, 99, 100), rate("other", Family.CANONICAL, 1, 100))
 
-    verdicts = {(one.figure.name, one.system): one.verdict for one in comparisons(known(), found)}
+    verdicts = {(one.figure.name, one.system): one.verdict for one in agreements(known(), found)}
     assert {system for _, system in verdicts} == {GPT_OSS, None}
     assert {Verdict.NOT_MEASURED} == {
         verdict for (name, _), verdict in verdicts.items() if name != "canonical_correctness_audited"

@@ -9,7 +9,7 @@ import pytest
 from samequantity.domain.views import Family
 from samequantity.errors import TableError
 from samequantity.reporting.layouts.comparisons import comparisons
-from samequantity.reporting.results import Results, gather
+from samequantity.reporting.results import BY_TEMPLATE, POOLED, Results, gather
 from samequantity.reporting.tabular import Table, to_markdown
 from samequantity.stages.bootstrap import bootstrap
 from samequantity.stages.compare import Verdicts, compare
@@ -46,7 +46,7 @@ def row_of(table: Table, *place: str) -> dict[str, str]:
 
 
 def test_a_difference_is_printed_with_everything_that_decides_it() -> None:
-    table = comparisons(compared(), results(), by_template=False)
+    table = comparisons(compared(), results(), POOLED)
     row = compared().row(
         by_predicate=(pl.col("layer") == "strict")
         & (pl.col("measure") == "view_correctness")
@@ -74,7 +74,7 @@ def test_a_difference_is_printed_with_everything_that_decides_it() -> None:
 
 
 def test_the_data_hold_every_pooled_measure_as_numbers() -> None:
-    table = comparisons(compared(), results(), by_template=False)
+    table = comparisons(compared(), results(), POOLED)
     expected = compared().filter(pl.col("template").is_null(), pl.col("denominator") > 0)
 
     assert table.data.height == expected.height > len(table.rows)
@@ -85,7 +85,7 @@ def test_the_data_hold_every_pooled_measure_as_numbers() -> None:
 
 
 def test_strata_have_intervals_and_no_tests() -> None:
-    table = comparisons(compared(), results(), by_template=True)
+    table = comparisons(compared(), results(), BY_TEMPLATE)
 
     assert row_of(table, "new − old|er", "strict", "a", "words gap")["Difference, points"].startswith("18.7 [")
     assert not {"p", "Holm p", "Detectable, points"} & {heading.text for heading in table.headings}
@@ -95,14 +95,14 @@ def test_strata_have_intervals_and_no_tests() -> None:
 
 
 def test_the_caption_says_how_it_was_made_and_what_it_does_not_say() -> None:
-    table = comparisons(compared(), results(), by_template=False)
+    table = comparisons(compared(), results(), POOLED)
 
     for part in (
         "strict-parser compatibility",
         f"{DRAWS} base-clustered bootstrap draws",
         "Wilson intervals, which know no pairs, are not used.",
         "exact two-sided McNemar test",
-        "Holm adjustment over the 2 view families of one layer and comparison.",
+        "Holm adjustment over 2 view families of one layer and comparison.",
         "Holm covers neither systems nor orbit summaries nor strata.",
         "80 % power at α = .05",
         "given as many discordant pairs as were observed",
@@ -120,7 +120,7 @@ def test_what_was_left_out_and_dropped_is_said() -> None:
     one, other = study(orbits, "new"), study(orbits, "old|er")
     cut = Verdicts(answers=other.answers.filter(pl.col("view_id") != "a-0000/canonical"), audits=other.audits)
     frame = compare(one.views, verdicts(one), cut, seed=1, draws=50, complete_orbits_only=True)
-    caption = comparisons(frame, results(), by_template=False).caption
+    caption = comparisons(frame, results(), POOLED).caption
 
     assert "new − old|er: 1 bases without an answer of both systems to each view are left out." in caption
     assert f"were dropped: up to {max(frame['dropped_draws'].drop_nulls())} of one difference." in caption
@@ -128,8 +128,8 @@ def test_what_was_left_out_and_dropped_is_said() -> None:
 
 def test_comparisons_stand_in_the_order_of_the_study_whatever_the_order_of_rows() -> None:
     both = pl.concat([compared(), compared(swapped=True)])
-    table = comparisons(both, results(), by_template=False)
-    shuffled = comparisons(both.sample(fraction=1, shuffle=True, seed=3), results(), by_template=False)
+    table = comparisons(both, results(), POOLED)
+    shuffled = comparisons(both.sample(fraction=1, shuffle=True, seed=3), results(), POOLED)
 
     assert list(dict.fromkeys(row[0] for row in table.rows)) == ["old|er − new", "new − old|er"]
     assert (table.rows, table.caption) == (shuffled.rows, shuffled.caption)
@@ -138,7 +138,7 @@ def test_comparisons_stand_in_the_order_of_the_study_whatever_the_order_of_rows(
 
 
 def test_no_comparison_is_an_empty_table() -> None:
-    table = comparisons(compared().clear(), results(), by_template=False)
+    table = comparisons(compared().clear(), results(), POOLED)
 
     assert (len(table.rows), table.data.height) == (0, 0)
 
@@ -146,15 +146,15 @@ def test_no_comparison_is_an_empty_table() -> None:
 def test_a_column_a_row_or_a_system_that_does_not_fit_is_refused() -> None:
     frame = compared()
     with pytest.raises(TableError, match="comparisons: column low, high is missing"):
-        comparisons(frame.drop("low", "high"), results(), by_template=False)
+        comparisons(frame.drop("low", "high"), results(), POOLED)
     with pytest.raises(
         TableError, match=r"comparisons: two rows for new − old\|er, strict, view_correctness, canonical"
     ):
-        comparisons(pl.concat([frame, frame.head(1)]), results(), by_template=False)
+        comparisons(pl.concat([frame, frame.head(1)]), results(), POOLED)
     with pytest.raises(TableError, match="comparisons: newer has no scores"):
-        comparisons(frame.with_columns(system=pl.lit("newer")), results(), by_template=False)
+        comparisons(frame.with_columns(system=pl.lit("newer")), results(), POOLED)
     with pytest.raises(TableError, match=r"comparisons: 'guess' .*Make the table again"):
-        comparisons(frame.with_columns(measure=pl.lit("guess")), results(), by_template=False)
+        comparisons(frame.with_columns(measure=pl.lit("guess")), results(), POOLED)
 
 
 def test_a_comparison_of_other_answers_than_the_scores_is_refused() -> None:
@@ -164,7 +164,7 @@ def test_a_comparison_of_other_answers_than_the_scores_is_refused() -> None:
     with pytest.raises(
         TableError, match=r"comparisons: \d+ rates do not belong to the scores, for instance new − old\|er"
     ):
-        comparisons(frame, results(), by_template=False)
+        comparisons(frame, results(), POOLED)
 
 
 def test_no_discordant_pair_is_shown_with_p_one() -> None:
@@ -173,6 +173,6 @@ def test_no_discordant_pair_is_shown_with_p_one() -> None:
     scores = pl.concat([score(*one.tables) for one in (same, twin)])
     found = gather(scores, pl.concat([bootstrap(*one.tables, seed=1, draws=5) for one in (same, twin)]))
     frame = compare(same.views, verdicts(same), verdicts(twin), seed=1, draws=20)
-    row = row_of(comparisons(frame, found, by_template=False), "new − old|er", "strict", "words correct")
+    row = row_of(comparisons(frame, found, POOLED), "new − old|er", "strict", "words correct")
 
     assert [row[name] for name in ("Difference, points", "p", "Detectable, points")] == ["0.0 [0.0, 0.0]", "1.000", "–"]

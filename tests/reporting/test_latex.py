@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tex
-from samequantity.reporting.latex import PAGE_ROWS, escaped, to_latex
+from samequantity.reporting.latex import PAGE_ROWS, latex_escaped, to_latex
 from samequantity.reporting.tabular import Heading, Table
 
 # What LaTeX sets as it is, up to the signs that stand for each other (a minus for a hyphen, " for a pair of quotes).
@@ -26,12 +26,12 @@ def written(rows: list[list[str]], caption: str = "A title. More of it.") -> str
 
 @given(CELLS)
 def test_plain_text_is_read_back(text: str) -> None:
-    assert tex.plain(escaped(text)).replace("-", "") == text.replace("-", "")
+    assert tex.plain(latex_escaped(text)).replace("-", "") == text.replace("-", "")
 
 
 @given(st.text())
 def test_no_text_has_a_bare_sign_of_latex(text: str) -> None:
-    tex.plain(escaped(text))
+    tex.plain(latex_escaped(text))
 
 
 @given(st.lists(st.tuples(CELLS, st.sampled_from(["1,000", "7.5 [5.8, 9.3]", "-0.6 [-1.2, -0.1]", "3.2e-65", "–"]))))
@@ -55,7 +55,7 @@ def test_a_name_that_latex_would_take_for_more_than_a_name(name: str) -> None:
 
 
 def test_signs_of_a_row_of_the_same_kind_are_not_joined() -> None:
-    assert r"a-{}-b '{}' ,{}," == escaped("a--b '' ,,")
+    assert r"a-{}-b '{}' ,{}," == latex_escaped("a--b '' ,,")
 
 
 def test_numbers_have_the_signs_of_mathematics() -> None:

@@ -108,7 +108,7 @@ def test_the_scientific_table_says_what_the_audit_recovers_and_the_cap_cuts_off(
         "System": "toy",
         "Views": "5",
         "Recovered": "2",
-        "Magnitude errors": "1",
+        "Magnitude drops": "1",
         "Length-finished": "1",
         "Without them": "3/4",
     } == row

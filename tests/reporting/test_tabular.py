@@ -16,9 +16,12 @@ from samequantity.reporting.tabular import (
     Table,
     assembled,
     decimal_text,
-    escaped,
     interval_text,
+    markdown_escaped,
     p_text,
+    points_interval_text,
+    points_text,
+    quarter_text,
     rate_text,
     to_csv,
     to_markdown,
@@ -49,7 +52,7 @@ def test_decimals_are_nearest_and_have_no_negative_zero(value: Fraction) -> None
 @given(st.text(max_size=20))
 def test_escaped_text_has_no_bare_mark(text: str) -> None:
     """Brackets with nothing but numbers in them may stand, unless a link could follow."""
-    cell = re.sub(r"(?<!\\)\[[-−0-9., Q]+\](?![(\[:])", "", escaped(text))
+    cell = re.sub(r"(?<!\\)\[[-−0-9., Q]+\](?![(\[:])", "", markdown_escaped(text))
 
     assert "\n" not in cell
     assert not any(second in "|*`<[" and first != "\\" for first, second in pairwise(" " + cell))
@@ -90,6 +93,25 @@ def test_rates_and_intervals_are_printed_as_published() -> None:
     assert "985/1,000 = 0.985" == rate_text(985, 1000)
     assert "[0.0, 28.1]" == interval_text(-0.0004, 0.2812, places=1, scale=100)
     assert "[no interval]" == interval_text(None, None, places=1)
+
+
+@given(st.integers(-10_000, 10_000))
+def test_a_quartile_is_printed_exactly(quarters: int) -> None:
+    assert Fraction(quarters, 4) == Fraction(quarter_text(Fraction(quarters, 4)).replace(",", ""))
+
+
+def test_a_quartile_has_the_decimals_that_it_needs() -> None:
+    found = [quarter_text(value) for value in (Fraction(2000), Fraction(3, 2), Fraction(4007, 4))]
+
+    assert ["2,000", "1.5", "1,001.75"] == found
+    with pytest.raises(ValueError, match="1/3 is no multiple of a quarter"):
+        quarter_text(Fraction(1, 3))
+
+
+def test_differences_are_printed_in_points() -> None:
+    assert "28.1" == points_text(Fraction(281, 1000))
+    assert "-0.6 [-1.2, 0.0]" == points_interval_text(Fraction(-6, 1000), -0.012, 0.0)
+    assert "0.0 [no interval]" == points_interval_text(Fraction(0), None, None)
 
 
 @given(st.floats(0, 1))

@@ -111,6 +111,16 @@ def complete_option():
     return "--complete-orbits-only" if config["complete_orbits_only"] else ""
 
 
+def comparisons_table():
+    """The study's table of comparisons, if it compares any systems."""
+    return ["results/{study}/comparisons.parquet"] if PAIRS else []
+
+
+def comparisons_option():
+    """The option in front of `comparisons_table`."""
+    return "--comparisons" if PAIRS else ""
+
+
 def all_cores():
     """The cores of this run; 1 where none is given, as for a report or a summary, which run no job."""
     return workflow.resource_settings.cores or 1

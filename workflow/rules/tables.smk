@@ -2,7 +2,7 @@ rule tables:
     input:
         scores="results/{study}/scores.parquet",
         intervals="results/{study}/intervals.parquet",
-        comparisons=["results/{study}/comparisons.parquet"] if PAIRS else [],
+        comparisons=comparisons_table(),
         published=config["published"],
     output:
         report(
@@ -18,7 +18,7 @@ rule tables:
         "../../envs/analysis.yaml"
     params:
         *source("tables"),
-        comparisons="--comparisons" if PAIRS else "",
+        comparisons=comparisons_option(),
         systems=expand("--system {system}", system=SYSTEMS),
         store=config["store"],
     shell:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NewType
 
-from samequantity.errors import SettingsError
-from samequantity.models.closed import (
+from samequantity.closed import (
     closed_mapping,
     open_mapping,
     optional_count,
@@ -16,6 +15,7 @@ from samequantity.models.closed import (
     sequence,
     text,
 )
+from samequantity.errors import SettingsError
 
 ModelName = NewType("ModelName", str)
 Sha256 = NewType("Sha256", str)

@@ -6,21 +6,28 @@ column.
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from itertools import groupby
 
-from samequantity.reporting.tabular import CELLS_KEPT, Heading, Table
+from samequantity.reporting.tabular import Heading, Table
 
 PAGE_ROWS = 45
 """More rows than these do not fit a page."""
 
 _SIZES = {r"\small": 9.3, r"\footnotesize": 8.5, r"\scriptsize": 8.0, r"\fontsize{6}{7}\selectfont": 7.4}
-"""What an em of text takes at each size, in points; small type is cut wider than its size says."""
+"""The em of Computer Modern at each size, in points, rounded up (cmr9: 9.25, cmr8: 8.50, cmr7: 7.97, cmr6: 7.33).
+
+Small type is cut wider than its size says. A class of another base size than 10 points has other sizes by these names.
+"""
+
+_DIGIT, _PERIOD = 0.5, 0.28
+"""Widths of Computer Modern in ems; most small letters are as wide as a digit, most signs of `_NARROW` as a period."""
 
 _TEXT_WIDTH = 460
-"""Points: a little less than 6.5 inches."""
+"""Points: a little less than 6.5 inches (469.8)."""
 
 _COLUMN_GAP = 6
+"""Points: 3 on each side of it, as set below."""
+
 _NARROW = dict.fromkeys(map(ord, " .,:;|()[]/-'"))
 
 _PARTED = "\0"
@@ -85,11 +92,10 @@ def to_latex(table: Table) -> bytes:
     return ("\n".join([*_needs(text, is_long=is_long), text]) + "\n").encode()
 
 
-@lru_cache(maxsize=CELLS_KEPT)
-def escaped(text: str) -> str:
+def latex_escaped(text: str) -> str:
     r"""Plain text as it can stand in a cell or a caption.
 
-    >>> escaped("a_b & 5 % < |k|")
+    >>> latex_escaped("a_b & 5 % < |k|")
     'a\\_b \\& 5~\\% \\textless{} \\textbar{}k\\textbar{}'
     """
     # Before the signs are put in, whose own dashes and quotes are meant as ligatures.
@@ -103,7 +109,7 @@ def _number(text: str) -> str:
     if small := _SMALL_P.fullmatch(text):
         below = "< " if small["below"] else ""
         return rf"${below}{small['digits']} \times 10^{{{int(small['power'])}}}$"
-    return _MINUS.sub("$-$", escaped(text))
+    return _MINUS.sub("$-$", latex_escaped(text))
 
 
 def _body(table: Table, *, repeated: bool) -> Iterator[str]:
@@ -114,7 +120,7 @@ def _body(table: Table, *, repeated: bool) -> Iterator[str]:
             yield r"\addlinespace"
         for place, row in enumerate(block):
             written = [
-                _number(cell) if heading.is_number else escaped(cell)
+                _number(cell) if heading.is_number else latex_escaped(cell)
                 for heading, cell in zip(table.headings, row, strict=True)
             ]
             yield _row(written if repeated or place == 0 else ["", *written[1:]])
@@ -169,7 +175,7 @@ def _long(table: Table, body: Sequence[str]) -> list[str]:
 def _caption(table: Table) -> str:
     r"""The caption, its first sentence for a list of tables, and a label."""
     short = table.caption.partition(". ")[0].removesuffix(".")
-    return rf"\caption[{{{escaped(short)}}}]{{{escaped(table.caption)}}}\label{{tab:{table.name}}}"
+    return rf"\caption[{{{latex_escaped(short)}}}]{{{latex_escaped(table.caption)}}}\label{{tab:{table.name}}}"
 
 
 def _columns(table: Table) -> str:
@@ -183,7 +189,7 @@ def _head(table: Table) -> tuple[str, ...]:
 
 
 def _stacked(lines: Sequence[str]) -> str:
-    text = r" \\ ".join(map(escaped, lines))
+    text = r" \\ ".join(map(latex_escaped, lines))
     return rf"\shortstack[r]{{{text}}}" if len(lines) > 1 else text
 
 
@@ -205,9 +211,9 @@ def _size(table: Table) -> str:
 
 
 def _ems(text: str) -> float:
-    """About how wide a text is, in ems: 0.5 a character, 0.28 a narrow one."""
+    """About how wide a text is, in ems."""
     wide = len(text.translate(_NARROW))
-    return 0.5 * wide + 0.28 * (len(text) - wide)
+    return _DIGIT * wide + _PERIOD * (len(text) - wide)
 
 
 def _needs(text: str, *, is_long: bool) -> Iterator[str]:

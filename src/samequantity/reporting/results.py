@@ -11,7 +11,7 @@ from samequantity.domain.verdicts import Layer
 from samequantity.domain.views import Family
 from samequantity.errors import TableError
 from samequantity.scoring.columns import INTERVALS, SCORES
-from samequantity.scoring.measures import RATES, Measure
+from samequantity.scoring.measures import Measure
 
 Row = Mapping[str, Any]
 """One row of the scores or of the intervals, by column."""
@@ -34,6 +34,39 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Strata:
+    """What a table tells apart: templates, orbit sizes, both, or nothing, where all results are pooled.
+
+    >>> both = Strata(by_template=True, by_size=True)
+    >>> both.columns, both.suffix, both.phrase()
+    (['template', 'orbit_size'], '_by_size_and_template', ' by template and orbit size')
+    """
+
+    by_template: bool = False
+    by_size: bool = False
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the scores that say which stratum a row is about."""
+        return [*(["template"] if self.by_template else []), *(["orbit_size"] if self.by_size else [])]
+
+    @property
+    def suffix(self) -> str:
+        """The end of a table's name, such as `_by_template`."""
+        split = [*(["size"] if self.by_size else []), *(["template"] if self.by_template else [])]
+        return f"_by_{'_and_'.join(split)}" if split else ""
+
+    def phrase(self, *beside: str) -> str:
+        """By what a table is split, besides what it is split by anyway: ` by view family and template`."""
+        split = [*beside, *(column.replace("_", " ") for column in self.columns)]
+        return f" by {' and '.join(split)}" if split else ""
+
+
+POOLED = Strata()
+BY_TEMPLATE = Strata(by_template=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
     """The scores and intervals of a study.
 
@@ -47,15 +80,13 @@ class Results:
     intervals: Mapping[Key, Row]
     parts: Mapping[Key, Mapping[str, Row]]
 
-    def keys(
-        self, layer: Layer | None, measure: Measure, *, by_template: bool = False, by_size: bool = False
-    ) -> Iterator[Key]:
+    def keys(self, layer: Layer | None, measure: Measure, strata: Strata = POOLED) -> Iterator[Key]:
         """The results of a measure that rest on at least one view: by system, then template, orbit size, family."""
         found = (
             key
             for key, row in self.scores.items()
             if (key.layer, key.measure) == (layer, measure)
-            and (key.template is not None, key.orbit_size is not None) == (by_template, by_size)
+            and (key.template is not None, key.orbit_size is not None) == (strata.by_template, strata.by_size)
             and key.category is None
             and row["denominator"]
         )
@@ -69,20 +100,17 @@ class Results:
         family = -1 if key.family is None else list(Family).index(key.family)
         return (self.systems.index(key.system), key.template or "", key.orbit_size or 0, family)
 
-    def absent_families(self) -> Iterator[str]:
-        """One phrase for each system and family without a view, with the reason."""
-        for system in self.systems:
-            for family in Family:
-                key = Key(system=system, layer=Layer.STRICT, measure=Measure.VIEW_CORRECTNESS, family=family)
-                if key in self.scores and self.scores[key]["absent"] is not None:
-                    yield f"{system}, {family}: {self.scores[key]['absent']}"
+    @property
+    def absent_families(self) -> Mapping[Key, str]:
+        """Why a system has no view of a family, by the key of the family's strict correctness."""
+        asked = (key for key in self.scores if (key.layer, key.measure) == (Layer.STRICT, Measure.VIEW_CORRECTNESS))
+        return {key: self.scores[key]["absent"] for key in asked if self.scores[key]["absent"] is not None}
 
-    def dropped_bases(self) -> Iterator[tuple[str, int]]:
-        """Each system with the number of its bases that were left out, where there are any."""
-        for system in self.systems:
-            dropped = next(row["dropped_bases"] for key, row in self.scores.items() if key.system == system)
-            if dropped:
-                yield system, dropped
+    @property
+    def dropped_bases(self) -> Mapping[str, int]:
+        """How many bases of each system were left out."""
+        dropped = {key.system: row["dropped_bases"] for key, row in self.scores.items()}
+        return {system: dropped[system] for system in self.systems}
 
 
 def gather(scores: pl.DataFrame, intervals: pl.DataFrame, systems: Sequence[str] | None = None) -> Results:
@@ -150,9 +178,7 @@ def _key(row: Row, name: str) -> Key:
 def _refuse_misfits(scored: Mapping[Key, Row], covered: Mapping[Key, Row]) -> None:
     """Every rate and gap over a view has an interval, and that interval is about the same estimate."""
     wanted = {
-        key: row["estimate"]
-        for key, row in scored.items()
-        if row["estimate"] is not None and (key.measure.is_gap or key.measure in RATES)
+        key: row["estimate"] for key, row in scored.items() if row["estimate"] is not None and key.measure.has_interval
     }
     given = {key: row["estimate"] for key, row in covered.items()}
     misfits = [key for key in wanted.keys() | given.keys() if wanted.get(key) != given.get(key)]

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 
 import polars as pl
 
@@ -17,9 +16,6 @@ from samequantity.scoring.statistics import ALPHA
 
 ABSENT = "–"
 """A cell without a value for readers; in the data such a cell is null, in CSV empty."""
-
-CELLS_KEPT = 4096
-"""So many cells are kept once they are escaped: names and small counts stand in every table."""
 
 _FORMULA_START = r"^[=+\-@\t\r\n＝＋－＠]"
 # The brackets of an interval hold numbers (or Q1, Q3) alone and stay as they are: an escaped one begins a formula for
@@ -95,18 +91,17 @@ def to_csv(table: Table) -> bytes:
 
 def to_markdown(table: Table) -> bytes:
     """A GitHub-flavoured table under its caption."""
-    head = [escaped(heading.text) for heading in table.headings]
+    head = [markdown_escaped(heading.text) for heading in table.headings]
     rule = ["---:" if heading.is_number else "---" for heading in table.headings]
-    rows = [[escaped(cell) for cell in row] for row in table.rows]
+    rows = [[markdown_escaped(cell) for cell in row] for row in table.rows]
     lines = [f"| {' | '.join(cells)} |" for cells in (head, rule, *rows)]
-    return ("\n".join([escaped(table.caption), "", *lines]) + "\n").encode()
+    return ("\n".join([markdown_escaped(table.caption), "", *lines]) + "\n").encode()
 
 
-@lru_cache(maxsize=CELLS_KEPT)
-def escaped(text: str) -> str:
+def markdown_escaped(text: str) -> str:
     r"""Plain text as it can stand in a Markdown cell.
 
-    >>> escaped("a|b_c*"), escaped("[0.1, 0.2]"), escaped("[a]")
+    >>> markdown_escaped("a|b_c*"), markdown_escaped("[0.1, 0.2]"), markdown_escaped("[a]")
     ('a\\|b_c\\*', '[0.1, 0.2]', '\\[a\\]')
     """
     marked = _MARKDOWN_MARKS.sub(lambda mark: mark["interval"] or "\\" + mark[0], " ".join(text.split()))
@@ -144,6 +139,28 @@ def interval_text(low: float | None, high: float | None, *, places: int, scale: 
     if low is None or high is None:
         return "[no interval]"
     return f"[{', '.join(decimal_text(Fraction(end) * scale, places) for end in (low, high))}]"
+
+
+def points_text(share: Fraction) -> str:
+    """A difference of rates in percentage points: 28.1."""
+    return decimal_text(100 * share, 1)
+
+
+def points_interval_text(share: Fraction, low: float | None, high: float | None) -> str:
+    """A difference of rates with the two ends of its interval, all three in percentage points: 7.5 [5.8, 9.3]."""
+    return f"{points_text(share)} {interval_text(low, high, places=1, scale=100)}"
+
+
+def quarter_text(value: Fraction) -> str:
+    """A multiple of a quarter, as quartiles of whole numbers are, exactly; ValueError for any other value.
+
+    >>> quarter_text(Fraction(1002)), quarter_text(Fraction(5, 4))
+    ('1,002', '1.25')
+    """
+    quarters = 4 * value
+    if quarters.denominator != 1:
+        raise ValueError(f"{value} is no multiple of a quarter")
+    return f"{Decimal(quarters.numerator) / 4:,f}"
 
 
 def p_text(p_value: float | None) -> str:

@@ -1,6 +1,7 @@
 """Stage tables: every table of a study, as tidy data and for readers, from the scores and intervals of its systems."""
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 import polars as pl
 
@@ -14,7 +15,7 @@ from samequantity.reporting.layouts.published import published as published_tabl
 from samequantity.reporting.layouts.responses import completion_tokens, scientific
 from samequantity.reporting.layouts.views import correctness, failures, final_lines, rewrites
 from samequantity.reporting.paper.publication import Published
-from samequantity.reporting.results import Results, gather
+from samequantity.reporting.results import BY_TEMPLATE, POOLED, Results, Strata, gather
 from samequantity.reporting.tabular import Table, to_csv, to_markdown
 
 BY_VIEW = (correctness, scientific, magnitude_drops, completion_tokens, failures, final_lines, rewrites)
@@ -53,13 +54,13 @@ def tables(
 
 def _of_systems(results: Results) -> Iterator[Table]:
     """What PROTOCOL, section 6, says of each system apart."""
-    for by_template in (False, True):
+    for strata in (POOLED, BY_TEMPLATE):
         for layer in Layer:
-            yield gaps(results, layer, by_template=by_template)
-        for by_size in (False, True):
-            yield orbits(results, by_template=by_template, by_size=by_size)
+            yield gaps(results, layer, strata)
         for layout in BY_VIEW:
-            yield layout(results, by_template=by_template)
+            yield layout(results, strata)
+    for by_template, by_size in product((False, True), repeat=2):
+        yield orbits(results, Strata(by_template=by_template, by_size=by_size))
     yield unit_view(results)
     yield hypotheses(results)
 
@@ -67,7 +68,7 @@ def _of_systems(results: Results) -> Iterator[Table]:
 def _beside(results: Results, comparisons: pl.DataFrame | None, published: Published | None) -> Iterator[Table]:
     """What stands beside the study's own results, where it was given."""
     if comparisons is not None:
-        for by_template in (False, True):
-            yield comparisons_table(comparisons, results, by_template=by_template)
+        for strata in (POOLED, BY_TEMPLATE):
+            yield comparisons_table(comparisons, results, strata)
     if published is not None:
         yield published_table(results, published)

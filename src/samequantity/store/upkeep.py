@@ -12,7 +12,6 @@ from samequantity.store.manifests import RUN_SUFFIX, Manifest, manifest_path
 from samequantity.store.study import Made, cure, needs_manifest, vouched
 from samequantity.store.tables import PARQUET, read_table
 
-
 _REFERENCE = "reference_"
 
 

@@ -7,8 +7,16 @@ from fractions import Fraction
 import polars as pl
 
 from samequantity.domain.verdicts import Layer
-from samequantity.reporting.results import Key, Results, Row
-from samequantity.reporting.tabular import ABSENT, count_text, decimal_text, interval_text, rate_text, share_text
+from samequantity.reporting.results import Key, Results, Row, Strata
+from samequantity.reporting.tabular import (
+    ABSENT,
+    count_text,
+    decimal_text,
+    interval_text,
+    points_interval_text,
+    rate_text,
+    share_text,
+)
 from samequantity.scoring.measures import Measure
 
 TEXT: pl.DataType = pl.String()
@@ -31,15 +39,9 @@ PAIRS: dict[str, pl.DataType] = {
 }
 
 
-def place(*, by_template: bool, layer: bool = False, family: bool = True) -> list[str]:
+def place_columns(strata: Strata, *, layer: bool = False, family: bool = True) -> list[str]:
     """The columns that say where a row of a table belongs, those that are asked for."""
-    asked = {"system": True, "layer": layer, "template": by_template, "family": family}
-    return [column for column, is_asked in asked.items() if is_asked]
-
-
-def name(stem: str, *, by_template: bool) -> str:
-    """The name of a table, or of its twin that tells the templates apart."""
-    return f"{stem}_by_template" if by_template else stem
+    return ["system", *(["layer"] if layer else []), *strata.columns, *(["family"] if family else [])]
 
 
 def place_data(key: Key) -> dict[str, object]:
@@ -94,8 +96,7 @@ def counted_cell(results: Results, key: Key) -> str:
 def gap_cell(results: Results, key: Key) -> str:
     """A gap in percentage points, with its interval."""
     row, interval = results.scores[key], results.intervals[key]
-    points = decimal_text(100 * Fraction(row["numerator"], row["denominator"]), 1)
-    return f"{points} {interval_text(interval['low'], interval['high'], places=1, scale=100)}"
+    return points_interval_text(Fraction(row["numerator"], row["denominator"]), interval["low"], interval["high"])
 
 
 def share_cell(row: Row) -> str:
@@ -103,17 +104,17 @@ def share_cell(row: Row) -> str:
     return ABSENT if row["numerator"] is None else share_text(row["numerator"], row["denominator"])
 
 
-def views(results: Results, *, by_template: bool) -> Iterator[Key]:
+def shown_views(results: Results, strata: Strata) -> Iterator[Key]:
     """The strict correctness of each family, and template, that has a view: one row a reader sees."""
-    return results.keys(Layer.STRICT, Measure.VIEW_CORRECTNESS, by_template=by_template)
+    return results.keys(Layer.STRICT, Measure.VIEW_CORRECTNESS, strata)
 
 
-def both_layers(results: Results, measure: Measure, *, by_template: bool = False, by_size: bool = False) -> list[Key]:
+def both_layers(results: Results, measure: Measure, strata: Strata) -> list[Key]:
     """The results of a measure in both layers: by system, then layer, then as `Results.keys` has them."""
-    found = [key for layer in Layer for key in results.keys(layer, measure, by_template=by_template, by_size=by_size)]
+    found = [key for layer in Layer for key in results.keys(layer, measure, strata)]
     return sorted(found, key=lambda key: results.systems.index(key.system))
 
 
-def audited(key: Key, measure: Measure) -> Key:
+def audited_key(key: Key, measure: Measure) -> Key:
     """A measure of the audited layer in the same place."""
     return replace(key, layer=Layer.AUDITED, measure=measure)

@@ -17,20 +17,19 @@ from samequantity.reporting.layouts.entries import (
     TEXT,
     datum,
     gap_cell,
-    name,
-    place,
     place_cells,
+    place_columns,
     share_data,
 )
-from samequantity.reporting.results import Key, Results, Row
+from samequantity.reporting.results import Key, Results, Row, Strata
 from samequantity.reporting.tabular import (
     ABSENT,
     Heading,
     Table,
     assembled,
     count_text,
-    decimal_text,
     p_text,
+    points_text,
     share_text,
 )
 from samequantity.scoring.measures import Measure
@@ -42,11 +41,11 @@ TESTS: dict[str, pl.DataType] = {"p_value": NUMBER, "p_holm": NUMBER, "holm_test
 COUNTED = ("denominator", "canonical_correct", "transformed_correct")
 
 
-def gaps(results: Results, layer: Layer, *, by_template: bool) -> Table:
+def gaps(results: Results, layer: Layer, strata: Strata) -> Table:
     """C, T, the gap, the discordance and, for pooled gaps, the tests with the mark or what they say for H1."""
-    tests = {} if by_template else TESTS | {VERDICT[layer]: FLAG}
+    tests = {} if strata.by_template else TESTS | {VERDICT[layer]: FLAG}
     data, rows = [], []
-    for key in results.keys(layer, Measure.FAMILY_GAP, by_template=by_template):
+    for key in results.keys(layer, Measure.FAMILY_GAP, strata):
         gap = results.scores[key]
         data.append(datum(results, key) | {column: gap[column] for column in (*PAIRS, *tests)})
         counts = [count_text(gap[column]) for column in COUNTED]
@@ -58,9 +57,9 @@ def gaps(results: Results, layer: Layer, *, by_template: bool) -> Table:
     last = Heading(text="Mark" if layer is Layer.AUDITED else "H1")
     headings: list[str | Heading] = ["n", "C", "T", "Gap, points", "c/t", *(["p", "Holm p"] if tests else [])]
     return assembled(
-        name=name(f"{layer}_gaps", by_template=by_template),
-        caption=captions.gaps(results, layer, by_template=by_template),
-        place=place(by_template=by_template),
+        name=f"{layer}_gaps{strata.suffix}",
+        caption=captions.gaps(results, layer, strata),
+        place=place_columns(strata),
         results=[*headings, *([last] if tests else [])],
         rows=rows,
         data=data,
@@ -86,8 +85,8 @@ def hypotheses(results: Results) -> Table:
     return assembled(
         name="hypotheses",
         caption=captions.hypotheses(results),
-        place=["system", "hypothesis", "supported"],
-        results=[Heading(text="Decided by")],
+        place=["system", "hypothesis"],
+        results=[Heading(text="Supported"), Heading(text="Decided by")],
         rows=rows,
         data=data,
         schema={"supported": FLAG} | SHARE | {"absent": TEXT},
@@ -106,5 +105,5 @@ def _reason(measure: Measure, row: Row) -> str:
         return str(row["absent"])
     if measure is Measure.H1:
         return f"{row['numerator']} of {row['denominator']} family gaps"
-    points = decimal_text(100 * Fraction(row["numerator"], row["denominator"]), 1)
+    points = points_text(Fraction(row["numerator"], row["denominator"]))
     return f"orbit gap {share_text(row['numerator'], row['denominator'])} = {points} points"

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import polars as pl
 
-from samequantity.reporting import captions
-from samequantity.reporting.paper.agreement import Comparison, Ours, comparisons
+from samequantity.reporting import captions, sentences
+from samequantity.reporting.paper.agreement import Agreement, Ours, agreements
 from samequantity.reporting.paper.publication import Holds, Pair, Printed, Published, Range, Statement, Unit
 from samequantity.reporting.results import Results
 from samequantity.reporting.tabular import (
@@ -45,58 +45,58 @@ OURS = (
     "(listed under “Differences from the paper”), so that a difference is not by itself an error of either."
 )
 VERDICTS = (
-    "A single value is held against our 95 % interval, ends included and before rounding; the interval does not cover "
-    "the error of the published value, and of many figures some disagree by chance. A range is held against our "
-    "estimate with as many digits. Counts are compared only over as many items as the paper's. Completions are longer "
-    "where their median number of tokens is above that of the canonical views."
+    f"A single value is held against our {sentences.COVERAGE} interval, ends included and before rounding; the "
+    "interval does not cover the error of the published value, and of many figures some disagree by chance. A range is "
+    "held against our estimate with as many digits. Counts are compared only over as many items as the paper's. "
+    "Completions are longer where their median number of tokens is above that of the canonical views."
 )
 
 
 def published(results: Results, known: Published) -> Table:
     """One row a published figure and system that the paper ran; `known` is what `resources/published.yaml` says."""
-    compared = comparisons(known, results)
+    found = agreements(known, results)
     return assembled(
         name="published",
-        caption=_caption(known, compared, results),
+        caption=_caption(known, found, results),
         place=["figure", "layer", "system"],
         results=[Heading(text="Published"), Heading(text="Ours"), Heading(text="Verdict")],
-        rows=[_cells(comparison) for comparison in compared],
-        data=[_datum(comparison) for comparison in compared],
+        rows=[_cells(agreement) for agreement in found],
+        data=[_datum(agreement) for agreement in found],
         schema=SCHEMA,
     )
 
 
-def _caption(known: Published, compared: Sequence[Comparison], results: Results) -> str:
+def _caption(known: Published, found: Sequence[Agreement], results: Results) -> str:
     paper = known.paper
     source = f"Published: “{paper.title}” (arXiv {paper.arxiv}, {paper.year})."
     parts = ["Published and measured figures side by side.", source, NAMES]
-    if not compared:
+    if not found:
         ran = "; ".join(f"{name} ({paper_name})" for name, paper_name in known.systems.items())
         return captions.caption([*parts, f"No system with results is one that the paper ran: {ran}."], results)
-    limits = [captions.LAYERS, captions.WILSON, captions.bootstrap_note(results), captions.MIXTURE, captions.HOLM]
-    more = [captions.RECOVERED, captions.CAP, captions.TOKENS]
-    return captions.caption([*parts, OURS, VERDICTS, _tally(compared), *limits, *more], results)
+    limits = [sentences.LAYERS, sentences.WILSON, captions.bootstrap_note(results), sentences.MIXTURE, sentences.HOLM]
+    more = [sentences.RECOVERED, sentences.CAP, sentences.TOKENS]
+    return captions.caption([*parts, OURS, VERDICTS, _tally(found), *limits, *more], results)
 
 
-def _tally(compared: Sequence[Comparison]) -> str:
+def _tally(found: Sequence[Agreement]) -> str:
     """How many rows agree."""
-    agreeing = Counter(comparison.verdict.agrees for comparison in compared)
+    agreeing = Counter(agreement.verdict.agrees for agreement in found)
     agree, differ, rest = (count_text(agreeing[answer]) for answer in (True, False, None))
-    return f"Rows: {count_text(len(compared))}, of which {agree} agree, {differ} do not, and {rest} are not compared."
+    return f"Rows: {count_text(len(found))}, of which {agree} agree, {differ} do not, and {rest} are not compared."
 
 
-def _datum(comparison: Comparison) -> dict[str, object]:
-    figure = comparison.figure
+def _datum(agreement: Agreement) -> dict[str, object]:
+    figure = agreement.figure
     return {
         "figure": figure.name,
         "layer": figure.layer and figure.layer.value,
-        "system": comparison.system,
+        "system": agreement.system,
         "family": figure.family and figure.family.value,
         "unit": figure.unit.value,
-        "published": _published_text(comparison.statement),
-        **_published_ends(comparison.statement),
-        **(_ours_datum(comparison.ours, figure.unit) if comparison.ours else {}),
-        "verdict": comparison.verdict.value,
+        "published": _published_text(agreement.statement),
+        **_published_ends(agreement.statement),
+        **(_ours_datum(agreement.ours, figure.unit) if agreement.ours else {}),
+        "verdict": agreement.verdict.value,
     }
 
 
@@ -143,16 +143,16 @@ def _ours_datum(ours: Ours, unit: Unit) -> dict[str, object]:
     }
 
 
-def _cells(comparison: Comparison) -> list[str]:
-    figure, ours = comparison.figure, comparison.ours
-    points = " points" if figure.unit is Unit.POINTS and not isinstance(comparison.statement, Holds) else ""
+def _cells(agreement: Agreement) -> list[str]:
+    figure, ours = agreement.figure, agreement.ours
+    points = " points" if figure.unit is Unit.POINTS and not isinstance(agreement.statement, Holds) else ""
     return [
         figure.label,
         figure.layer.value if figure.layer else ABSENT,
-        comparison.system or ABSENT,
-        _published_text(comparison.statement) + points,
+        agreement.system or ABSENT,
+        _published_text(agreement.statement) + points,
         ABSENT if ours is None else _ours_text(ours, figure.unit),
-        comparison.verdict.value,
+        agreement.verdict.value,
     ]
 
 

@@ -11,31 +11,30 @@ from samequantity.reporting.layouts.entries import (
     ESTIMATE,
     NUMBER,
     TEXT,
-    audited,
+    audited_key,
     counted_cell,
     interval_data,
-    name,
-    place,
     place_cells,
+    place_columns,
     place_data,
     share_cell,
     share_data,
-    views,
+    shown_views,
 )
-from samequantity.reporting.results import Key, Results, Row
-from samequantity.reporting.tabular import ABSENT, Table, assembled, count_text
+from samequantity.reporting.results import Key, Results, Row, Strata
+from samequantity.reporting.tabular import ABSENT, Table, assembled, count_text, quarter_text
 from samequantity.scoring.measures import Measure
 
 QUARTILES = ("q1", "median", "q3")
 
 UNKNOWN: Row = {"numerator": None, "denominator": None}
-NONE: Row = {"numerator": 0, "denominator": 0}
+NOTHING_COUNTED: Row = {"numerator": 0, "denominator": 0}
 
 
-def completion_tokens(results: Results, *, by_template: bool) -> Table:
+def completion_tokens(results: Results, strata: Strata) -> Table:
     """Median [Q1, Q3] of the completion tokens of each family, and how many responses ended at the cap."""
     data, rows = [], []
-    for view in views(results, by_template=by_template):
+    for view in shown_views(results, strata):
         at_cap = results.scores.get(_of_response(view, Measure.LENGTH_FINISHED), UNKNOWN)
         tokens = results.categories(_of_response(view, Measure.COMPLETION_TOKENS))
         data.append(
@@ -49,9 +48,9 @@ def completion_tokens(results: Results, *, by_template: bool) -> Table:
         n = count_text(tokens["median"]["denominator"]) if tokens else ABSENT
         rows.append([*place_cells(view), n, _quartile_cell(tokens), share_cell(at_cap)])
     return assembled(
-        name=name("completion_tokens", by_template=by_template),
-        caption=captions.completion_tokens(results, by_template=by_template),
-        place=place(by_template=by_template),
+        name=f"completion_tokens{strata.suffix}",
+        caption=captions.completion_tokens(results, strata),
+        place=place_columns(strata),
         results=["n", "Median [Q1, Q3]", "Length-finished"],
         rows=rows,
         data=data,
@@ -71,64 +70,64 @@ def _quartiles(tokens: Mapping[str, Row]) -> dict[str, object]:
 
 
 def _quartile_cell(tokens: Mapping[str, Row]) -> str:
-    """Median [Q1, Q3]; quartiles of whole numbers are multiples of a quarter, so that two decimals are exact."""
+    """Median [Q1, Q3]."""
     if not tokens:
         return ABSENT
-    q1, median, q3 = (
-        f"{float(Fraction(tokens[point]['estimate'])):,.2f}".rstrip("0").rstrip(".") for point in QUARTILES
-    )
+    q1, median, q3 = (quarter_text(Fraction(tokens[point]["estimate"])) for point in QUARTILES)
     return f"{median} [{q1}, {q3}]"
 
 
-def scientific(results: Results, *, by_template: bool) -> Table:
+def scientific(results: Results, strata: Strata) -> Table:
     """The scientific-notation table: what the audit recovers, what stays wrong, and what the cap cut off."""
-    data, rows = [], []
-    for strict in views(results, by_template=by_template):
-        if strict.family is not Family.SCIENTIFIC:
-            continue
-        read, recovered, drops, finished = (
-            audited(strict, measure)
-            for measure in (
-                Measure.VIEW_CORRECTNESS,
-                Measure.RECOVERED,
-                Measure.MAGNITUDE_DROP,
-                Measure.FINISHED_CORRECTNESS,
-            )
-        )
-        at_cap = _of_response(strict, Measure.LENGTH_FINISHED)
-        known = {key: results.scores[key] for key in (strict, recovered, read, drops)} | _of_cap(
-            results, at_cap, finished
-        )
-        data += [place_data(key) | share_data(row) | interval_data(results, key) for key, row in known.items()]
-        rows.append(
-            [
-                *place_cells(replace(strict, family=None)),
-                count_text(known[strict]["denominator"]),
-                counted_cell(results, strict),
-                count_text(known[recovered]["numerator"]),
-                counted_cell(results, read),
-                count_text(known[drops]["numerator"]),
-                ABSENT if known[at_cap]["numerator"] is None else count_text(known[at_cap]["numerator"]),
-                share_cell(known[finished]),
-            ]
-        )
+    found = [
+        (view, _counted(results, view)) for view in shown_views(results, strata) if view.family is Family.SCIENTIFIC
+    ]
     return assembled(
-        name=name("scientific", by_template=by_template),
-        caption=captions.scientific(results, by_template=by_template),
-        place=place(by_template=by_template, family=False),
-        results=["Views", "Strict", "Recovered", "Audited", "Magnitude errors", "Length-finished", "Without them"],
-        rows=rows,
-        data=data,
+        name=f"scientific{strata.suffix}",
+        caption=captions.scientific(results, strata),
+        place=place_columns(strata, family=False),
+        results=["Views", "Strict", "Recovered", "Audited", "Magnitude drops", "Length-finished", "Without them"],
+        rows=[[*place_cells(replace(view, family=None)), *_counted_cells(results, rows)] for view, rows in found],
+        data=[
+            place_data(key) | share_data(row) | interval_data(results, key)
+            for _, rows in found
+            for key, row in rows.items()
+        ],
         schema={"layer": TEXT, "measure": TEXT} | ESTIMATE,
     )
 
 
-def _of_cap(results: Results, at_cap: Key, finished: Key) -> dict[Key, Row]:
-    """How many responses ended at the cap, and how many of the others are correct; null where it is not known."""
+def _counted(results: Results, strict: Key) -> dict[Key, Row]:
+    """The rows of a view in the order of the table's columns; of what is not known, a row of nulls."""
+    recovered, read, drops, finished = (
+        audited_key(strict, measure)
+        for measure in (
+            Measure.RECOVERED,
+            Measure.VIEW_CORRECTNESS,
+            Measure.MAGNITUDE_DROP,
+            Measure.FINISHED_CORRECTNESS,
+        )
+    )
+    at_cap = _of_response(strict, Measure.LENGTH_FINISHED)
+    found = {key: results.scores[key] for key in (strict, recovered, read, drops)}
     if at_cap not in results.scores:
-        return dict.fromkeys((at_cap, finished), UNKNOWN)
+        return found | dict.fromkeys((at_cap, finished), UNKNOWN)
     # Where every response of a template ended at the cap, score has nothing to count.
-    return {at_cap: results.scores[at_cap], finished: results.scores.get(finished, NONE)}
+    return found | {at_cap: results.scores[at_cap], finished: results.scores.get(finished, NOTHING_COUNTED)}
+
+
+def _counted_cells(results: Results, rows: Mapping[Key, Row]) -> list[str]:
+    strict, _, read, *_ = rows
+    asked, recovered, _, drops, at_cap, finished = rows.values()
+    return [
+        count_text(asked["denominator"]),
+        counted_cell(results, strict),
+        count_text(recovered["numerator"]),
+        counted_cell(results, read),
+        count_text(drops["numerator"]),
+        ABSENT if at_cap["numerator"] is None else count_text(at_cap["numerator"]),
+        share_cell(finished),
+    ]
 
 
 def _of_response(view: Key, measure: Measure) -> Key:

@@ -10,19 +10,18 @@ from samequantity.reporting.layouts.entries import (
     ESTIMATE,
     SHARE,
     TEXT,
-    audited,
+    audited_key,
     both_layers,
     datum,
-    name,
-    place,
     place_cells,
+    place_columns,
     place_data,
     rate_cell,
     share_cell,
     share_data,
-    views,
+    shown_views,
 )
-from samequantity.reporting.results import Key, Results
+from samequantity.reporting.results import Key, Results, Strata
 from samequantity.reporting.tabular import Table, assembled, count_text
 from samequantity.scoring.measures import FAILURES, Measure
 
@@ -33,19 +32,19 @@ MANY_LINES = 4
 """Readers see so many FINAL lines and more in one column; the data has each number."""
 
 
-def correctness(results: Results, *, by_template: bool) -> Table:
+def correctness(results: Results, strata: Strata) -> Table:
     """The strict and the audited rate of each family, with what the audit recovered."""
     data, rows = [], []
-    for strict in views(results, by_template=by_template):
-        read = audited(strict, Measure.VIEW_CORRECTNESS)
-        recovered = results.scores[audited(strict, Measure.RECOVERED)]
+    for strict in shown_views(results, strata):
+        read = audited_key(strict, Measure.VIEW_CORRECTNESS)
+        recovered = results.scores[audited_key(strict, Measure.RECOVERED)]
         data += [datum(results, strict), datum(results, read) | {"recovered": recovered["numerator"]}]
         rates = [rate_cell(results, strict), rate_cell(results, read)]
         rows.append([*place_cells(strict), *rates, share_cell(recovered)])
     return assembled(
-        name=name("correctness", by_template=by_template),
-        caption=captions.correctness(results, by_template=by_template),
-        place=place(by_template=by_template),
+        name=f"correctness{strata.suffix}",
+        caption=captions.correctness(results, strata),
+        place=place_columns(strata),
         results=["Strict", "Audited", "Recovered"],
         rows=rows,
         data=data,
@@ -53,18 +52,18 @@ def correctness(results: Results, *, by_template: bool) -> Table:
     )
 
 
-def failures(results: Results, *, by_template: bool) -> Table:
+def failures(results: Results, strata: Strata) -> Table:
     """How many views of each family were correct and how many failed for which reason."""
     data, rows = [], []
-    for correct in both_layers(results, Measure.VIEW_CORRECTNESS, by_template=by_template):
+    for correct in both_layers(results, Measure.VIEW_CORRECTNESS, strata):
         found = {status: results.scores[replace(correct, measure=measure)] for status, measure in OUTCOMES.items()}
         data += [place_data(correct) | {"status": status.value} | share_data(row) for status, row in found.items()]
         counts = [results.scores[correct]["denominator"], *(row["numerator"] for row in found.values())]
         rows.append([*place_cells(correct, correct.layer), *map(count_text, counts)])
     return assembled(
-        name=name("failures", by_template=by_template),
-        caption=captions.failures(results, by_template=by_template),
-        place=place(by_template=by_template, layer=True),
+        name=f"failures{strata.suffix}",
+        caption=captions.failures(results, strata),
+        place=place_columns(strata, layer=True),
         results=["Views", *(status.removesuffix("_error").capitalize() for status in OUTCOMES)],
         rows=rows,
         data=data,
@@ -72,10 +71,10 @@ def failures(results: Results, *, by_template: bool) -> Table:
     )
 
 
-def final_lines(results: Results, *, by_template: bool) -> Table:
+def final_lines(results: Results, strata: Strata) -> Table:
     """How many responses have how many FINAL lines; one line is what was asked for."""
     data, rows = [], []
-    for whole in both_layers(results, Measure.FINAL_LINES, by_template=by_template):
+    for whole in both_layers(results, Measure.FINAL_LINES, strata):
         by_number = {int(lines): row for lines, row in results.categories(whole).items()}
         data += [
             place_data(whole) | {"final_lines": lines} | share_data(by_number[lines]) for lines in sorted(by_number)
@@ -86,9 +85,9 @@ def final_lines(results: Results, *, by_template: bool) -> Table:
         cells = [count_text(count) for count in (several["denominator"], *counts, more)]
         rows.append([*place_cells(whole, whole.layer), *cells, share_cell(several)])
     return assembled(
-        name=name("final_lines", by_template=by_template),
-        caption=captions.final_lines(results, by_template=by_template),
-        place=place(by_template=by_template, layer=True),
+        name=f"final_lines{strata.suffix}",
+        caption=captions.final_lines(results, strata),
+        place=place_columns(strata, layer=True),
         results=["Responses", *map(str, range(MANY_LINES)), f"{MANY_LINES} or more", "More than one"],
         rows=rows,
         data=data,
@@ -96,12 +95,9 @@ def final_lines(results: Results, *, by_template: bool) -> Table:
     )
 
 
-def rewrites(results: Results, *, by_template: bool) -> Table:
+def rewrites(results: Results, strata: Strata) -> Table:
     """What the audit rewrote in the strict failures of each family, and how many of them it recovered."""
-    used = {
-        whole: results.categories(whole)
-        for whole in results.keys(Layer.AUDITED, Measure.REWRITE, by_template=by_template)
-    }
+    used = {whole: results.categories(whole) for whole in results.keys(Layer.AUDITED, Measure.REWRITE, strata)}
     kinds = [
         *dict.fromkeys([*(kind.value for kind in Rewrite), *sorted({kind for row in used.values() for kind in row})])
     ]
@@ -118,9 +114,9 @@ def rewrites(results: Results, *, by_template: bool) -> Table:
         cells = [f"{count_text(count)} ({count_text(recovered)})" for count, recovered in counts]
         rows.append([*place_cells(whole), count_text(asked), count_text(failed), *cells])
     return assembled(
-        name=name("rewrites", by_template=by_template),
-        caption=captions.rewrites(results, by_template=by_template),
-        place=place(by_template=by_template),
+        name=f"rewrites{strata.suffix}",
+        caption=captions.rewrites(results, strata),
+        place=place_columns(strata),
         results=["Views", "Strict failures", "Any", *(kind.replace("_", " ").capitalize() for kind in kinds)],
         rows=rows,
         data=data,

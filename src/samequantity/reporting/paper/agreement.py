@@ -19,7 +19,6 @@ from samequantity.reporting.paper.publication import (
     Unit,
 )
 from samequantity.reporting.results import Key, Results
-from samequantity.reporting.tabular import decimal_text
 from samequantity.scoring.measures import Measure
 
 
@@ -67,7 +66,7 @@ class Ours:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Agreement:
     """One published figure and ours, for one system, or (None) for the study; `ours` is None when not measured."""
 
     figure: Figure | MarkedCells
@@ -77,16 +76,16 @@ class Comparison:
     verdict: Verdict
 
 
-def comparisons(published: Published, results: Results) -> Sequence[Comparison]:
+def agreements(published: Published, results: Results) -> Sequence[Agreement]:
     """Every published figure of every system with results that the paper ran, by figure, then system.
 
     Systems are known by their names. What is about all of the paper's systems together stands once, for the study,
     when at least one of them has results.
     """
-    return tuple(_comparisons(published, results))
+    return tuple(_agreements(published, results))
 
 
-def _comparisons(published: Published, results: Results) -> Iterator[Comparison]:
+def _agreements(published: Published, results: Results) -> Iterator[Agreement]:
     ran = [system for system in results.systems if system in published.systems]
     for figure in published.figures:
         if isinstance(figure, MarkedCells):
@@ -96,9 +95,9 @@ def _comparisons(published: Published, results: Results) -> Iterator[Comparison]
             yield from (_compared(figure, system, results) for system in ran if system in figure.statements)
 
 
-def _compared(figure: Figure, system: str, results: Results) -> Comparison:
+def _compared(figure: Figure, system: str, results: Results) -> Agreement:
     ours = _ours(figure, system, results)
-    return Comparison(
+    return Agreement(
         figure=figure,
         system=system,
         statement=figure.statements[system],
@@ -130,7 +129,7 @@ def _equality(is_equal: bool) -> Verdict:
 
 def _is_within(statement: Range, number: Fraction | None) -> bool:
     """Whether a range holds our number with as many digits as it is printed with, ties to even, exactly."""
-    return number is not None and statement.holds(Fraction(decimal_text(number, statement.places)))
+    return number is not None and statement.holds(round(number, statement.places))
 
 
 def _coverage(value: Fraction, ours: Ours) -> Verdict:
@@ -205,7 +204,7 @@ def _lengthening(figure: Figure, system: str, results: Results, items: int) -> O
     return Ours(items=items, number=longer, holds=longer > 0)
 
 
-def _marked(figure: MarkedCells, results: Results) -> Comparison:
+def _marked(figure: MarkedCells, results: Results) -> Agreement:
     """The marked audited family gaps of all its systems; not measured unless each family of each system is tested."""
     keys = [
         Key(system=system, layer=Layer.AUDITED, measure=Measure.FAMILY_GAP, family=family)
@@ -218,4 +217,4 @@ def _marked(figure: MarkedCells, results: Results) -> Comparison:
         marked, items = sum(cell["marked"] for cell in cells), {cell["denominator"] for cell in cells}
         ours = Ours(items=max(items), number=Fraction(marked), numerator=marked, denominator=len(cells))
         verdict = _equality(marked == figure.cells.value) if items == {figure.items} else Verdict.OTHER_ITEMS
-    return Comparison(figure=figure, system=None, statement=figure.cells, ours=ours, verdict=verdict)
+    return Agreement(figure=figure, system=None, statement=figure.cells, ours=ours, verdict=verdict)

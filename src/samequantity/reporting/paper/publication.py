@@ -150,74 +150,6 @@ class MarkedCells:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """An answer that did not stay the same when it was asked again."""
-
-    first: Printed
-    second: Printed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatCheck:
-    """How many responses stayed the same when they were asked again, and the answers that did not."""
-
-    name: str
-    label: str
-    statements: Mapping[str, Pair]
-    changed: Mapping[str, Change]
-
-
-class Arm(StrEnum):
-    """An arm of the consensus study (PROTOCOL, section 8)."""
-
-    SELF_CONSISTENCY = "self_consistency"
-    PARAPHRASE = "paraphrase"
-    REPRESENTATION = "representation"
-
-
-class Tier(StrEnum):
-    """How the calls of an arm are decoded."""
-
-    STOCHASTIC = "stochastic"
-    DETERMINISTIC = "deterministic"
-
-
-class ConsensusStatistic(StrEnum):
-    """What a published figure of the consensus study gives."""
-
-    AURC = "aurc"
-    AURC_DIFFERENCE = "aurc_difference"
-    NON_UNANIMOUS = "non_unanimous"
-    USEFUL_FLAGS = "useful_flags"
-    FALSE_ALARMS = "false_alarms"
-    SELECTIVE_RISK = "selective_risk"
-    WRONG_UNANIMOUS = "wrong_unanimous"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConsensusFigure:
-    """A published figure of the consensus study; None: not stated, or no single one is meant.
-
-    `arms` are those for which it holds, each in `cells` cells of a system and a tier; of a difference, the first minus
-    the second.
-    """
-
-    name: str
-    label: str
-    statistic: ConsensusStatistic
-    arms: Sequence[Arm] | None
-    tier: Tier | None
-    system: str | None
-    cells: int | None
-    found: Range
-    interval: Range | None
-
-
-Later = RepeatCheck | ConsensusFigure
-"""What is published of stages that score does not cover; in the file, but in no table of scores."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Paper:
     """Where the figures were published."""
 
@@ -228,9 +160,8 @@ class Paper:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
-    """All that `resources/published.yaml` holds; `systems` are the paper's, with its names for them, in its order."""
+    """What `resources/published.yaml` says about scores; `systems` are the paper's and its names for them, in order."""
 
     paper: Paper
     systems: Mapping[str, str]
     figures: Sequence[Figure | MarkedCells]
-    later: Sequence[Later]

@@ -1,4 +1,4 @@
-"""Reading `resources/published.yaml`, in which every key is needed and no other is allowed."""
+"""Reading the figures of `resources/published.yaml`, in which every key is needed and no other is allowed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
@@ -9,19 +9,12 @@ from samequantity.domain.verdicts import Layer
 from samequantity.domain.views import Family
 from samequantity.errors import SettingsError
 from samequantity.reporting.paper.publication import (
-    Arm,
-    Change,
-    ConsensusFigure,
-    ConsensusStatistic,
     Figure,
     Holds,
-    Later,
     MarkedCells,
     Paper,
     Published,
-    RepeatCheck,
     Statement,
-    Tier,
     Unit,
 )
 from samequantity.reporting.paper.reading import Entry, FigureEntry, pair, printed
@@ -39,8 +32,6 @@ class Kind(StrEnum):
     HYPOTHESIS = "hypothesis"
     LONGER_COMPLETIONS = "longer_completions"
     MARKED_CELLS = "marked_cells"
-    REPEAT_CHECK = "repeat_check"
-    CONSENSUS = "consensus"
 
 
 _KEYS: Mapping[Kind, Sequence[str]] = {
@@ -52,8 +43,6 @@ _KEYS: Mapping[Kind, Sequence[str]] = {
     Kind.HYPOTHESIS: ("measure", "systems"),
     Kind.LONGER_COMPLETIONS: ("family", "systems"),
     Kind.MARKED_CELLS: ("systems", "items", "cells"),
-    Kind.REPEAT_CHECK: ("published", "changed"),
-    Kind.CONSENSUS: ("statistic", "arms", "tier", "system", "cells", "low", "high", "interval"),
 }
 """The keys of each kind, beside `kind` and `label`."""
 
@@ -69,28 +58,29 @@ _HYPOTHESES = (Measure.H1, Measure.H2)
 
 
 def read_published(content: Mapping[str, Any]) -> Published:
-    """Read a parsed `resources/published.yaml`.
+    """Read a parsed `resources/published.yaml`; of `other_figures` it only checks that each is a mapping.
 
     Raises SettingsError, which names the place, for an unknown or missing key, a word that the scores do not know, a
     system that the file does not list, or a malformed number.
     """
-    whole = Entry.of(content, "published").closed("paper", "systems", "figures")
+    whole = Entry.of(content, "published").closed("paper", "systems", "figures", "other_figures")
     paper = whole.entry("paper").closed("title", "arxiv", "year")
     named = whole.entry("systems")
     known = {name: named.text(name) for name in named.content}
     figures = whole.entry("figures")
-    read = [_figure(figures.entry(name), name, tuple(known)) for name in figures.content]
+    others = whole.entry("other_figures")
+    for name in others.content:
+        others.entry(name)
     return Published(
         paper=Paper(title=paper.text("title"), arxiv=paper.text("arxiv"), year=paper.whole("year")),
         systems=known,
-        figures=tuple(figure for figure in read if isinstance(figure, Figure | MarkedCells)),
-        later=tuple(figure for figure in read if isinstance(figure, RepeatCheck | ConsensusFigure)),
+        figures=tuple(_figure(figures.entry(name), name, tuple(known)) for name in figures.content),
     )
 
 
-def _figure(raw: Entry, name: str, known: Sequence[str]) -> Figure | MarkedCells | Later:
+def _figure(raw: Entry, name: str, known: Sequence[str]) -> Figure | MarkedCells:
     if "kind" not in raw.content:
-        raise SettingsError(f"{raw.where}: missing key kind, which says what the others are")
+        raise SettingsError(f"{raw.where}: the key 'kind' is missing, which says what the others are.")
     kind = raw.choice("kind", Kind)
     content = raw.closed("kind", "label", *_KEYS[kind]).content
     return _READERS[kind](FigureEntry(content=content, where=raw.where, name=name, known=known))
@@ -177,35 +167,6 @@ def _marked_cells(entry: FigureEntry) -> MarkedCells:
     )
 
 
-def _repeat_check(entry: FigureEntry) -> RepeatCheck:
-    def change(value: object, where: str) -> Change:
-        given = Entry.of(value, where).closed("first", "second")
-        first, second = (printed(given.content[key], given.place(key), None) for key in ("first", "second"))
-        return Change(first=first, second=second)
-
-    return RepeatCheck(
-        name=entry.name,
-        label=entry.label,
-        statements=entry.by_system("published", pair),
-        changed=entry.by_system("changed", change),
-    )
-
-
-def _consensus(entry: FigureEntry) -> ConsensusFigure:
-    arms, system, interval = (entry.content[key] for key in ("arms", "system", "interval"))
-    return ConsensusFigure(
-        name=entry.name,
-        label=entry.label,
-        statistic=entry.choice("statistic", ConsensusStatistic),
-        arms=None if arms is None else entry.choices("arms", Arm),
-        tier=entry.optional_choice("tier", Tier),
-        system=None if system is None else entry.system(system, entry.place("system")),
-        cells=entry.optional_whole("cells"),
-        found=entry.between(None),
-        interval=None if interval is None else entry.entry("interval").closed("low", "high").between(None),
-    )
-
-
 def _measure(entry: FigureEntry, allowed: Sequence[Measure]) -> Measure:
     """What a figure is about: one measure, of those of which its kind can speak."""
     found = entry.choice("measure", Measure)
@@ -227,7 +188,7 @@ def _unit(measure: Measure) -> Unit:
     return Unit.POINTS if measure.is_gap else Unit.RATE
 
 
-_READERS: Mapping[Kind, Callable[[FigureEntry], Figure | MarkedCells | Later]] = {
+_READERS: Mapping[Kind, Callable[[FigureEntry], Figure | MarkedCells]] = {
     Kind.VALUES: _values,
     Kind.RANGE: _range,
     Kind.COUNTS: _counts,
@@ -236,6 +197,4 @@ _READERS: Mapping[Kind, Callable[[FigureEntry], Figure | MarkedCells | Later]] =
     Kind.HYPOTHESIS: _hypothesis,
     Kind.LONGER_COMPLETIONS: _longer_completions,
     Kind.MARKED_CELLS: _marked_cells,
-    Kind.REPEAT_CHECK: _repeat_check,
-    Kind.CONSENSUS: _consensus,
 }

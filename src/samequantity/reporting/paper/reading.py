@@ -1,11 +1,11 @@
 """The entries of `resources/published.yaml`: what does not fit is a SettingsError that names its place in the file."""
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Self, TypeVar
 
+from samequantity import closed
 from samequantity.domain.verdicts import Layer
 from samequantity.domain.views import Family
 from samequantity.errors import SettingsError
@@ -35,19 +35,13 @@ class Entry:
     @classmethod
     def of(cls, content: object, where: str) -> Self:
         """The mapping at a place, whatever its keys are; it must have some."""
-        if not isinstance(content, Mapping) or not content or not all(isinstance(key, str) for key in content):
-            raise SettingsError(f"{where}: a mapping with texts as keys is wanted, not {content!r}")
-        return cls(content=content, where=where)
+        if not (found := closed.open_mapping(content, where)):
+            raise SettingsError(f"{where}: a mapping with at least one key is wanted.")
+        return cls(content=found, where=where)
 
     def closed(self, *keys: str) -> Self:
         """This mapping, when it has exactly these keys."""
-        for key in self.content:
-            if key not in keys:
-                raise SettingsError(
-                    f"{self.where}: unknown key {key!r}{_hint(key, keys)}; wanted are {', '.join(keys)}"
-                )
-        if missing := [key for key in keys if key not in self.content]:
-            raise SettingsError(f"{self.where}: missing key {', '.join(missing)}; wanted are {', '.join(keys)}")
+        closed.closed_mapping(self.content, self.where, keys=keys)
         return self
 
     def place(self, key: str) -> str:
@@ -60,21 +54,15 @@ class Entry:
 
     def text(self, key: str) -> str:
         """A text that is not empty."""
-        value = self.content[key]
-        if not isinstance(value, str) or not value:
-            raise SettingsError(f"{self.place(key)}: a text is wanted, not {value!r}; quote a number")
-        return value
+        return closed.text(self.content[key], self.place(key))
 
     def whole(self, key: str) -> int:
         """A whole number above 0."""
-        value = self.content[key]
-        if type(value) is not int or value < 1:  # exact: True is no number here
-            raise SettingsError(f"{self.place(key)}: a whole number above 0 is wanted, not {value!r}")
-        return value
+        return closed.count(self.content[key], self.place(key))
 
     def optional_whole(self, key: str) -> int | None:
         """A whole number above 0, or None for null."""
-        return None if self.content[key] is None else self.whole(key)
+        return closed.optional_count(self.content[key], self.place(key))
 
     def choice(self, key: str, choices: type[Choice]) -> Choice:
         """One of a closed set of words."""
@@ -88,7 +76,7 @@ class Entry:
         """Several of a closed set of words."""
         return tuple(chosen(word, choices, self.place(key)) for word in self.items(key))
 
-    def between(self, unit: Unit | None) -> Range:
+    def between(self, unit: Unit) -> Range:
         """The range from `low` to `high`, of which one can be null."""
         low, high = (
             None if self.content[key] is None else printed(self.content[key], self.place(key), unit)
@@ -101,9 +89,7 @@ class Entry:
 
     def items(self, key: str) -> Sequence[object]:
         """A list that is not empty, nothing in it twice."""
-        value = self.content[key]
-        if not isinstance(value, list) or not value:
-            raise SettingsError(f"{self.place(key)}: a list with at least one item is wanted, not {value!r}")
+        value = closed.sequence(self.content[key], self.place(key))
         if twice := [item for number, item in enumerate(value) if item in value[:number]]:
             raise SettingsError(f"{self.place(key)}: {twice[0]!r} stands twice")
         return value
@@ -158,11 +144,12 @@ def chosen(value: object, choices: type[Choice], where: str) -> Choice:
     """The member of `choices` that a text names."""
     words = [choice.value for choice in choices]
     if not isinstance(value, str) or value not in words:
-        raise SettingsError(f"{where}: unknown {value!r}{_hint(value, words)}; there are {', '.join(words)}")
+        hint = closed.hint(str(value), words)
+        raise SettingsError(f"{where}: unknown {value!r}{hint}; there are {', '.join(words)}")
     return choices(value)
 
 
-def printed(value: object, where: str, unit: Unit | None) -> Printed:
+def printed(value: object, where: str, unit: Unit) -> Printed:
     """A number as it is printed, of a size that its unit allows."""
     try:
         number = Printed(text=value if isinstance(value, str) else "")
@@ -170,7 +157,7 @@ def printed(value: object, where: str, unit: Unit | None) -> Printed:
         raise SettingsError(
             f"{where}: {value!r} is no number as printed, a text such as '.915', '6.1' or '13'"
         ) from None
-    largest = None if unit is None else _LARGEST.get(unit)
+    largest = _LARGEST.get(unit)
     if largest is not None and number.value > largest:
         raise SettingsError(f"{where}: {number.text} is no number of {unit}; the largest is {largest}")
     if unit is Unit.COUNT and number.places:
@@ -186,8 +173,3 @@ def pair(value: object, where: str) -> Pair:
         return Pair(numerator=numerator, denominator=denominator)
     except ValueError:
         raise SettingsError(f"{where}: {value!r} is not k/n with k of 0 to n, such as '985/987'") from None
-
-
-def _hint(word: object, words: Sequence[str]) -> str:
-    near = difflib.get_close_matches(str(word), words, n=1)
-    return f" (did you mean {near[0]}?)" if near else ""

@@ -4,7 +4,8 @@
 `resources/pinned_models.yaml: models.demo.files[0]`.
 """
 
-from collections.abc import Hashable
+import difflib
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -57,7 +58,7 @@ def closed_mapping(value: object, where: str, *, keys: tuple[str, ...]) -> dict[
     found = open_mapping(value, where)
     for key in found:
         if key not in keys:
-            raise SettingsError(f"{where}: unknown key {key!r}; the keys here are {', '.join(keys)}.")
+            raise SettingsError(f"{where}: unknown key {key!r}{hint(key, keys)}; the keys here are {', '.join(keys)}.")
     for key in keys:
         if key not in found:
             raise SettingsError(f"{where}: the key {key!r} is missing; the keys here are {', '.join(keys)}.")
@@ -93,10 +94,19 @@ def optional_text(value: object, where: str) -> str | None:
     return None if value is None else text(value, where)
 
 
-def optional_count(value: object, where: str) -> int | None:
-    """The whole number above zero at `where`, or None for `null`."""
-    if value is None:
-        return None
+def count(value: object, where: str) -> int:
+    """The whole number above zero at `where`."""
     if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
         raise SettingsError(f"{where}: a whole number above zero is wanted, not {value!r}.")
     return value
+
+
+def optional_count(value: object, where: str) -> int | None:
+    """The whole number above zero at `where`, or None for `null`."""
+    return None if value is None else count(value, where)
+
+
+def hint(word: str, words: Sequence[str]) -> str:
+    """Which of the words that there are was probably meant, to be put behind the unknown one; empty if none is near."""
+    near = difflib.get_close_matches(word, words, n=1)
+    return f" (did you mean {near[0]}?)" if near else ""
