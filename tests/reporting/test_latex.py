@@ -98,3 +98,14 @@ def test_letters_that_pdflatex_may_lack_are_left_and_announced() -> None:
 def test_a_wide_table_is_set_in_small_type() -> None:
     assert r"\small" in written([["a", "1"]])
     assert r"\fontsize{6}{7}\selectfont" in written([["a" * 60, "1" * 60]])
+
+
+def test_a_table_that_is_too_wide_for_a_page_stands_on_its_side() -> None:
+    wide = written([["a" * 120, "1"]])
+
+    assert wide.splitlines()[0] == "% Packages: booktabs, pdflscape."
+    assert [line for line in wide.splitlines() if "landscape" in line and not line.startswith("%")] == [
+        r"\begin{landscape}",
+        r"\end{landscape}",
+    ]
+    assert "landscape" not in written([["a" * 60, "1"]])

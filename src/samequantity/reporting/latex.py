@@ -1,7 +1,7 @@
 r"""A table as LaTeX, ready to paste: booktabs, a caption, a label, and nothing that pdfLaTeX does not know.
 
 A table that a page holds is a `table*`; a longer one is a `longtable`, which wants a document (or a part of one) in one
-column.
+column. One that is too wide for a page stands on its side.
 """
 
 import re
@@ -19,11 +19,16 @@ _SIZES = {r"\small": 9.3, r"\footnotesize": 8.5, r"\scriptsize": 8.0, r"\fontsiz
 Small type is cut wider than its size says. A class of another base size than 10 points has other sizes by these names.
 """
 
+_SMALLEST = [*_SIZES][-1]
+
 _DIGIT, _PERIOD = 0.5, 0.28
 """Widths of Computer Modern in ems; most small letters are as wide as a digit, most signs of `_NARROW` as a period."""
 
-_TEXT_WIDTH = 460
-"""Points: a little less than 6.5 inches (469.8)."""
+_TEXT_WIDTH, _TEXT_HEIGHT = 460, 540
+"""Points: a little less than 6.5 inches (469.8), and than the text of class article is high (550).
+
+The height is the room of a table on its side.
+"""
 
 _COLUMN_GAP = 6
 """Points: 3 on each side of it, as set below."""
@@ -85,11 +90,14 @@ def to_latex(table: Table) -> bytes:
     In a `table*` the first cell stands once for the rows that it joins; rows of a `longtable`, which may be torn apart,
     each have it.
     """
-    is_long = len(table.rows) > PAGE_ROWS
+    is_long, is_wide = len(table.rows) > PAGE_ROWS, _width(table, _SMALLEST) > _TEXT_WIDTH
+    size = _size(table, _TEXT_HEIGHT if is_wide else _TEXT_WIDTH)
     body = list(_body(table, repeated=is_long or table.headings[0].is_number))
-    lines = _long(table, body) if is_long else _floating(table, body)
+    lines = _long(table, body, size) if is_long else _floating(table, body, size)
+    if is_wide:
+        lines = [r"\begin{landscape}", *lines, r"\end{landscape}"]
     text = "\n".join(lines)
-    return ("\n".join([*_needs(text, is_long=is_long), text]) + "\n").encode()
+    return ("\n".join([*_needs(text, is_long=is_long, is_wide=is_wide), text]) + "\n").encode()
 
 
 def latex_escaped(text: str) -> str:
@@ -132,11 +140,11 @@ def _row(cells: Sequence[str]) -> str:
     return rf"{guarded}{' & '.join(cells)} \\".lstrip()
 
 
-def _floating(table: Table, body: Sequence[str]) -> list[str]:
+def _floating(table: Table, body: Sequence[str], size: str) -> list[str]:
     return [
         r"\begin{table*}",
         r"\centering",
-        _size(table),
+        size,
         r"\setlength{\tabcolsep}{3pt}",
         _caption(table),
         rf"\begin{{tabular}}{{{_columns(table)}}}",
@@ -148,13 +156,13 @@ def _floating(table: Table, body: Sequence[str]) -> list[str]:
     ]
 
 
-def _long(table: Table, body: Sequence[str]) -> list[str]:
+def _long(table: Table, body: Sequence[str], size: str) -> list[str]:
     width = len(table.headings)
     return [
         r"\begingroup",
-        _size(table),
+        size,
         r"\setlength{\tabcolsep}{3pt}",
-        r"\setlength{\LTcapwidth}{\textwidth}",
+        r"\setlength{\LTcapwidth}{\linewidth}",
         rf"\begin{{longtable}}{{{_columns(table)}}}",
         rf"{_caption(table)} \\",
         *_head(table),
@@ -203,11 +211,15 @@ def _lines(heading: Heading, cells: Sequence[str]) -> list[str]:
     return heading.text.split() if heading.is_number and is_wide and _WORDS.fullmatch(heading.text) else [heading.text]
 
 
-def _size(table: Table) -> str:
-    """The largest size at which the widest cells of all columns fit beside each other, or else the smallest."""
+def _size(table: Table, room: float) -> str:
+    """The largest size at which the table fits into so many points, or else the smallest."""
+    return next((size for size in _SIZES if _width(table, size) <= room), _SMALLEST)
+
+
+def _width(table: Table, size: str) -> float:
+    """Points that the widest cells of all columns take beside each other."""
     columns = [[*cells, *_lines(heading, cells)] for heading, cells in zip(table.headings, _cells(table), strict=True)]
-    ems, gaps = sum(max(map(_ems, texts)) for texts in columns), _COLUMN_GAP * (len(columns) - 1)
-    return next((size for size, em in _SIZES.items() if ems * em + gaps <= _TEXT_WIDTH), [*_SIZES][-1])
+    return sum(max(map(_ems, texts)) for texts in columns) * _SIZES[size] + _COLUMN_GAP * (len(columns) - 1)
 
 
 def _ems(text: str) -> float:
@@ -216,9 +228,10 @@ def _ems(text: str) -> float:
     return _DIGIT * wide + _PERIOD * (len(text) - wide)
 
 
-def _needs(text: str, *, is_long: bool) -> Iterator[str]:
+def _needs(text: str, *, is_long: bool, is_wide: bool) -> Iterator[str]:
     """Comment lines that say what a document needs to set the table."""
-    yield f"% Packages: {'booktabs, longtable (in a document of one column)' if is_long else 'booktabs'}."
+    more = [", longtable (in a document of one column)"] * is_long + [", pdflscape"] * is_wide
+    yield f"% Packages: booktabs{''.join(more)}."
     if not text.isascii():
         yield r"% Letters beyond ASCII: pdfLaTeX wants \usepackage[T1]{fontenc} for those of Latin; for others, use"
         yield "% LuaLaTeX or XeLaTeX with a font that has them."
