@@ -92,7 +92,7 @@ def test_orbits_are_counted_over_the_bases_of_their_row() -> None:
 
     assert "6" == strict["Bases"]
     assert strict["Correct"].startswith("1 (0.167 [")
-    assert strict["Orbit gap, points"].startswith("83.3 [")
+    assert strict["Orbit gap, points"].startswith("5 (83.3 [")
     assert [["a", "2", "4"], ["b", "2", "1"], ["b", "3", "1"]] == [
         row[2:5] for row in cells(sized) if row[1] == "strict"
     ]

@@ -54,6 +54,14 @@ def test_tables_of_other_columns_are_an_error(other: pl.DataFrame) -> None:
         collect([scores("a", 1), other])
 
 
+def test_a_column_without_a_value_in_one_table_has_the_type_of_the_others() -> None:
+    """As JSON Lines give it, where nothing says what an absent value would have been."""
+    empty = pl.DataFrame({"system": ["b"], "value": [None]})
+
+    assert [("a", 1), ("b", None)] == collect([scores("a", 1), empty]).rows()
+    assert [("b", None), ("a", 1)] == collect([empty, scores("a", 1)]).rows()
+
+
 @pytest.mark.parametrize("parts", [[(0, 3, 6), (1, 4), (2, 5)], [(2, 5), (0, 3, 6), (1, 4)], [(0, 1, 2, 3, 4, 5, 6)]])
 def test_shards_are_merged_in_request_order(parts: list[tuple[int, ...]]) -> None:
     assert shard(*range(7)).equals(merge([shard(*places) for places in parts], VIEWS))

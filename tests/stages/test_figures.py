@@ -376,11 +376,11 @@ def test_a_cell_names_the_most_frequent_code_and_the_columns_their_views() -> No
     assert [text.get_text() for text in audited.texts] == words
 
 
-def test_where_systems_differ_in_views_a_column_has_the_smallest_number() -> None:
+def test_where_systems_differ_in_views_a_column_has_the_smallest_and_the_largest_number() -> None:
     results = results_of(renamed(few(), "a"), renamed(many(), "b"))
     words = texts(drawn(heatmap.heatmap, results))
 
-    assert words.count("≥ 10") == 4
+    assert words.count("10–100") == 4
 
 
 # Magnitude drops

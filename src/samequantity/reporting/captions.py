@@ -20,7 +20,8 @@ def correctness(results: Results, strata: Strata) -> str:
 def gaps(results: Results, layer: Layer, strata: Strata) -> str:
     """Caption of the family gaps of a layer; the pooled ones have tests and a warning that pooling mixes templates."""
     title = f"{layer.capitalize()} family gaps{strata.phrase()}."
-    parts = [title, say.GAPS, say.LAYER[layer], bootstrap_note(results)]
+    note = gap_note(results, results.keys(layer, Measure.FAMILY_GAP, strata))
+    parts = [title, say.GAPS, say.LAYER[layer], note]
     if strata.by_template:
         return caption([*parts, say.STRATA], results)
     tests = [say.TEST, _holm_note(results, layer), say.HOLM]
@@ -31,7 +32,8 @@ def gaps(results: Results, layer: Layer, strata: Strata) -> str:
 def orbits(results: Results, strata: Strata) -> str:
     """Caption of the orbit tables; H2 stands with the orbits of all templates and sizes."""
     parts = [f"Orbit metrics{strata.phrase()}.", say.COUNTED_BASES, say.ORBITS, say.LAYERS, _sizes(results), say.WILSON]
-    parts += [bootstrap_note(results), *([say.H2, say.EXACT] if strata == POOLED else []), say.HOLM]
+    gaps = [key for layer in Layer for key in results.keys(layer, Measure.ORBIT_GAP, strata)]
+    parts += [gap_note(results, gaps), *([say.H2, say.EXACT] if strata == POOLED else []), say.HOLM]
     return caption([*parts, *([] if strata.by_template else [say.MIXTURE])], results)
 
 
@@ -112,9 +114,9 @@ def comparisons(compared: Sequence[Row], strata: Strata) -> str:
     return " ".join([*parts, say.FIXED, *_absences_of_pairs(compared)])
 
 
-def bootstrap_note(results: Results) -> str:
-    """How the intervals of the gaps were made."""
-    return say.draws_note(results.intervals.values(), "gap")
+def gap_note(results: Results, gaps: Iterable[Key]) -> str:
+    """How the intervals of these gaps were made."""
+    return say.draws_note([results.intervals[gap] for gap in gaps], "gap")
 
 
 def _holm_note(results: Results, layer: Layer) -> str:

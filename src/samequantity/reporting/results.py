@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 import polars as pl
@@ -11,7 +13,8 @@ from samequantity.domain.verdicts import Layer
 from samequantity.domain.views import Family
 from samequantity.errors import TableError
 from samequantity.scoring.columns import INTERVALS, SCORES
-from samequantity.scoring.measures import Measure
+from samequantity.scoring.counts import WHOLES
+from samequantity.scoring.measures import Measure, ratios
 
 Row = Mapping[str, Any]
 """One row of the scores or of the intervals, by column."""
@@ -118,11 +121,12 @@ def gather(scores: pl.DataFrame, intervals: pl.DataFrame, systems: Sequence[str]
 
     `systems` names the study's systems in the order to show them; without it they are sorted by name.
 
-    Raises TableError when columns are missing, a row is repeated, a system is not of the study, or the intervals were
-    not made from the same answers as the scores.
+    Raises TableError when columns are missing, a row is repeated, missing or cannot be, a system is not of the study,
+    or the intervals were not made from the same answers as the scores.
     """
     scored = _by_key(scores, tuple(SCORES), "scores")
     covered = _by_key(intervals, tuple(INTERVALS), "intervals")
+    _refuse_gaps(scored)
     found = {key.system for key in scored}
     shown = sorted(found) if systems is None else list(systems)
     strange = sorted(found - set(shown))
@@ -148,12 +152,14 @@ def _by_category(scored: Mapping[Key, Row]) -> Mapping[Key, Mapping[str, Row]]:
 
 def _by_key(frame: pl.DataFrame, columns: Sequence[str], name: str) -> dict[Key, Row]:
     absent = [column for column in columns if column not in frame.columns]
+    cure = f"Make the table again: samequantity {'score' if name == 'scores' else 'bootstrap'}"
     if absent:
-        command = "score" if name == "scores" else "bootstrap"
-        raise TableError(f"{name}: column {', '.join(absent)} is missing. Make the table again: samequantity {command}")
+        raise TableError(f"{name}: column {', '.join(absent)} is missing. {cure}")
     rows: dict[Key, Row] = {}
     for row in frame.select(columns).rows(named=True):
         key = _key(row, name)
+        if strange := _strangeness(key, row, name):
+            raise TableError(f"{name}: {strange} in the row for {_named(key)}. {cure}")
         if key in rows:
             raise TableError(f"{name}: two rows for {_named(key)}. Pass each system's table once")
         rows[key] = row
@@ -173,6 +179,54 @@ def _key(row: Row, name: str) -> Key:
         )
     except ValueError as error:
         raise TableError(f"{name}: {error}. Make the table again with this version of samequantity") from error
+
+
+def _strangeness(key: Key, row: Row, name: str) -> str | None:
+    """What cannot be in a row that score or bootstrap wrote."""
+    if key.system is None:
+        return "no system"
+    if name == "intervals":
+        ends = [row[column] for column in ("low", "high") if row[column] is not None]
+        return None if all(map(isfinite, ends)) else "an end that is no number"
+    if row["denominator"] is None or (row["numerator"] is None) != (key.measure is Measure.COMPLETION_TOKENS):
+        return "no count"
+    if key.measure is not Measure.COMPLETION_TOKENS and row["estimate"] != _estimate(row):
+        return "an estimate that is not its numerator over its denominator"
+    if key.measure in (Measure.MAGNITUDE_DROP, Measure.FINAL_LINES) and not _is_whole(key.category):
+        return f"category {key.category}"
+    return None
+
+
+def _estimate(row: Row) -> str | None:
+    return str(Fraction(row["numerator"], row["denominator"])) if row["denominator"] else None
+
+
+def _is_whole(category: str | None) -> bool:
+    return category is None or category.removeprefix("-").isdecimal()
+
+
+def _refuse_gaps(scored: Mapping[Key, Row]) -> None:
+    """Every system has the rows that `score` always writes, those over all templates and sizes."""
+    measured = [(layer, ratio.measure, ratio.family) for layer in Layer for ratio in ratios(layer)]
+    measured += [(Layer.STRICT, measure, None) for measure in (Measure.H1, Measure.H2)]
+    wanted = {
+        Key(system=system, layer=layer, measure=measure, family=family)
+        for system in {key.system for key in scored}
+        for layer, measure, family in measured
+    }
+    # A family without a view has none of the counts by category.
+    wanted |= {
+        replace(key, layer=mark.layer, measure=mark.measure)
+        for key, row in scored.items()
+        if (key.layer, key.measure) == (Layer.STRICT, Measure.VIEW_CORRECTNESS) and row["denominator"]
+        for mark in WHOLES
+    }
+    if missing := wanted - scored.keys():
+        example = min(_named(key) for key in missing)
+        raise TableError(
+            f"scores: {len(missing)} rows are missing, for instance {example}. "
+            "Make the table again with this version of samequantity: samequantity score"
+        )
 
 
 def _refuse_misfits(scored: Mapping[Key, Row], covered: Mapping[Key, Row]) -> None:

@@ -4,13 +4,15 @@ Scores and intervals rest on this table alone. Whatever would make a rate wrong 
 response, with two, with a response to a prompt that was never asked, or with verdicts on another response.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import polars as pl
 
 from samequantity.domain.exchange import FinishReason
-from samequantity.domain.rewriting import MAGNITUDE_LIMIT
+from samequantity.domain.rewriting import MAGNITUDE_LIMIT, Rewrite
 from samequantity.domain.verdicts import Layer, Status
 from samequantity.domain.views import Family
 from samequantity.errors import TableError
@@ -37,6 +39,9 @@ SCHEMA = pl.Schema(
     }
 )
 """One row a view, sorted by view_id. The last two columns are the response's own, null where it was not given."""
+
+# The bound is below what int() refuses, and far above the longest value that a parser reads.
+_RATIONAL = re.compile(r"-?[0-9]{1,4000}(?:/[1-9][0-9]{0,3999})?", re.ASCII)
 
 VIEW_COLUMNS = ("view_id", "base_id", "template", "family")
 ANSWER_COLUMNS = ("system", "view_id", "status", "value", "final_lines")
@@ -127,10 +132,20 @@ def _checked_answers(answers: pl.DataFrame, columns: tuple[str, ...], name: str,
     _refuse(strange, name, f"have a status that is none of {', '.join(Status)}", "Make the table again with parse")
     empty = taken.filter(pl.col("status").is_in(valued) & pl.col("value").is_null())["view_id"]
     _refuse(empty, name, "have no value although their status says that they do", "Make the table again with parse")
+    values = taken["value"].unique().drop_nulls()
+    crooked = taken.filter(pl.col("value").is_in([value for value in values if not _is_exact(value)]))["view_id"]
+    _refuse(crooked, name, "have a value that is no text in lowest terms such as 37/4 or 12", "Write it like that")
     for column in [column for column in ("final_lines", "rewrites") if column in columns]:
         void = taken.filter(pl.col(column).is_null())["view_id"]
         _refuse(void, name, f"have no {column}", "Make the table again with parse and audit")
+    negative = taken.filter(pl.col("final_lines") < 0)["view_id"]
+    _refuse(negative, name, "have less than no FINAL line", "Make the table again with parse and audit")
     return taken
+
+
+def _is_exact(value: str) -> bool:
+    """Whether a text is a rational as Python prints it; equal values are then equal texts."""
+    return _RATIONAL.fullmatch(value) is not None and str(Fraction(value)) == value
 
 
 def _layer(answers: pl.DataFrame, layer: Layer) -> pl.DataFrame:
@@ -162,8 +177,10 @@ def _refuse_contradictions(whole: pl.DataFrame, system: str) -> None:
     drop = wrong & (k != 0) & (k.abs() <= MAGNITUDE_LIMIT)
     stray = whole.filter(k.is_not_null() & ~drop)["view_id"]
     _refuse(stray, where, f"have a magnitude_k without a wrong value, or beyond ±1 to ±{MAGNITUDE_LIMIT}", cure)
-    twice = pl.col("rewrites").list.n_unique() != pl.col("rewrites").list.len()
-    _refuse(whole.filter(twice)["view_id"], where, "name a rewrite twice", cure)
+    used = pl.col("rewrites")
+    _refuse(whole.filter(used.list.n_unique() != used.list.len())["view_id"], where, "name a rewrite twice", cure)
+    known = used.list.eval(pl.element().is_in(list(Rewrite)).fill_null(False)).list.all()
+    _refuse(whole.filter(~known)["view_id"], where, f"name a rewrite that is none of {', '.join(Rewrite)}", cure)
 
 
 def _with_responses(
@@ -185,6 +202,7 @@ def _with_responses(
     missing = whole.join(taken, on="view_id", how="anti")["view_id"]
     _refuse(missing, f"responses of {system}", "are missing", cure)
     joined = whole.join(taken, on="view_id", how="left")
+    _refuse(joined.filter(pl.col("completion_tokens") < 0)["view_id"], "responses", "have less than no token", cure)
     stopped = pl.col("finish_reason") == FinishReason.STOP
     stray = joined.filter(stopped == (pl.col("strict_status") == Status.TRUNCATION_ERROR))["view_id"]
     _refuse(stray, f"responses of {system}", "are cut off where the answers say otherwise, or the reverse", cure)

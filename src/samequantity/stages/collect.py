@@ -44,7 +44,20 @@ def merge(parts: Sequence[pl.DataFrame], views: pl.DataFrame) -> pl.DataFrame:
 
 
 def _stacked(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    for frame in frames[1:]:
-        if frame.schema != frames[0].schema:
-            raise TableError(f"the tables differ in their columns: {frames[0].schema} and {frame.schema}")
-    return pl.concat(frames, how="vertical")
+    """The tables one under the other; a column without a value in one of them has the type of the others."""
+    for number, frame in enumerate(frames[1:], start=2):
+        if frame.columns != frames[0].columns:
+            other = sorted(set(frame.columns) ^ set(frames[0].columns))
+            raise TableError(
+                f"the tables differ in their columns, 1 and {number} in {', '.join(other) or 'their order'}. "
+                "Make both again with the same version of samequantity"
+            )
+    for name in frames[0].columns:
+        kinds = {str(frame.schema[name]): number for number, frame in enumerate(frames, start=1)}
+        kinds.pop(str(pl.Null()), None)
+        if len(kinds) > 1:
+            found = ", ".join(f"{kind} in table {number}" for kind, number in kinds.items())
+            raise TableError(
+                f"the tables differ in their columns: {name} is {found}. Make them again, or write each as Parquet"
+            )
+    return pl.concat(frames, how="vertical_relaxed")

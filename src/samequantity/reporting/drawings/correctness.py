@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PANEL_HEIGHT = 1.8
+PANEL_HEIGHT, LOWEST_PANEL = 1.8, 1.3
+PAGE_HEIGHT = 8.9
+"""Inches; panels are as high as this many allow, within their bounds."""
 BAR_WIDTH = 0.36
 OFFSETS: Mapping[Layer, float] = {Layer.STRICT: -BAR_WIDTH / 2, Layer.AUDITED: BAR_WIDTH / 2}
 INTERVAL_LOOK: Mapping[str, Any] = {"ecolor": "black", "elinewidth": 1.4, "capsize": 3, "capthick": 1.4}
@@ -25,7 +27,8 @@ def correctness(results: Results) -> "Figure":
     from matplotlib.figure import Figure
 
     panels = len(results.systems)
-    figure = Figure(figsize=(WIDTH, PANEL_HEIGHT * panels + 0.7), layout="constrained")
+    height = min(PANEL_HEIGHT, max(LOWEST_PANEL, (PAGE_HEIGHT - 0.7) / panels))
+    figure = Figure(figsize=(WIDTH, height * panels + 0.7), layout="constrained")
     axes = figure.subplots(panels, 1, squeeze=False)[:, 0]
     for panel, system in zip(axes, results.systems, strict=True):
         _draw_panel(panel, results, system)

@@ -151,8 +151,8 @@ def _draw(axes: "Axes", rows: Sequence[Row], cells: Mapping[str, Sequence[Cell]]
 
 
 def _range(views: Sequence[int]) -> str:
-    """The number of a family's views, or the smallest where the systems differ."""
-    return f"{views[0]:,}" if len(views) == 1 else f"≥ {views[0]:,}"
+    """The number of a family's views, from the smallest to the largest where the systems differ."""
+    return f"{views[0]:,}" if len(views) == 1 else f"{views[0]:,}–{views[-1]:,}"
 
 
 def _write(axes: "Axes", x: float, y: float, text: str, **look: Any) -> None:

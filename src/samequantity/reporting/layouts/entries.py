@@ -99,6 +99,11 @@ def gap_cell(results: Results, key: Key) -> str:
     return points_interval_text(Fraction(row["numerator"], row["denominator"]), interval["low"], interval["high"])
 
 
+def counted_gap_cell(results: Results, key: Key) -> str:
+    """A difference of counts (the gap in percentage points, with its interval), where another column has the n."""
+    return f"{count_text(results.scores[key]['numerator'])} ({gap_cell(results, key)})"
+
+
 def share_cell(row: Row) -> str:
     """k/n, or `ABSENT` for what is not known."""
     return ABSENT if row["numerator"] is None else share_text(row["numerator"], row["denominator"])

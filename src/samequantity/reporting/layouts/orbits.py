@@ -15,8 +15,8 @@ from samequantity.reporting.layouts.entries import (
     TEXT,
     both_layers,
     counted_cell,
+    counted_gap_cell,
     datum,
-    gap_cell,
     place_columns,
 )
 from samequantity.reporting.layouts.gaps import decision
@@ -34,7 +34,7 @@ def orbits(results: Results, strata: Strata) -> Table:
         rates = [replace(gap, measure=measure) for measure in ORBIT_RATES]
         data += [*(datum(results, key) for key in rates), _gap(results, gap)]
         where = [str(getattr(gap, column)) for column in place_columns(strata, layer=True, family=False)]
-        cells = [*(counted_cell(results, key) for key in rates), gap_cell(results, gap)]
+        cells = [*(counted_cell(results, key) for key in rates), counted_gap_cell(results, gap)]
         last = [decision(_supports(results, gap))] if strata == POOLED else []
         rows.append([*where, count_text(results.scores[gap]["denominator"]), *cells, *last])
     headings = ["Bases", "Correct", "Invariant", "Consistent-wrong", "Orbit gap, points"]

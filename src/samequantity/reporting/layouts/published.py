@@ -73,7 +73,8 @@ def _caption(known: Published, found: Sequence[Agreement], results: Results) -> 
     if not found:
         ran = "; ".join(f"{name} ({paper_name})" for name, paper_name in known.systems.items())
         return captions.caption([*parts, f"No system with results is one that the paper ran: {ran}."], results)
-    limits = [sentences.LAYERS, sentences.WILSON, captions.bootstrap_note(results), sentences.MIXTURE, sentences.HOLM]
+    gaps = [key for key in results.intervals if key.measure.is_gap and (key.template, key.orbit_size) == (None, None)]
+    limits = [sentences.LAYERS, sentences.WILSON, captions.gap_note(results, gaps), sentences.MIXTURE, sentences.HOLM]
     more = [sentences.RECOVERED, sentences.CAP, sentences.TOKENS]
     return captions.caption([*parts, OURS, VERDICTS, _tally(found), *limits, *more], results)
 
@@ -169,7 +170,7 @@ def _ours_text(ours: Ours, unit: Unit) -> str:
             return f"{counted} = {decimal_text(ours.number, 3)}{interval}"
         case Unit.POINTS:
             interval = interval_text(ours.low, ours.high, places=1, scale=unit.scale)
-            return f"{decimal_text(ours.number, 1)} points {interval}"
+            return f"{counted} = {decimal_text(ours.number, 1)} points {interval}"
         case Unit.TOKENS:
             return f"{'+' if ours.number > 0 else ''}{decimal_text(ours.number, 1)} tokens"
         case Unit.TESTS:

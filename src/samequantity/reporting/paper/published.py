@@ -40,7 +40,7 @@ _KEYS: Mapping[Kind, Sequence[str]] = {
     Kind.COUNTS: ("layer", "measures", "family", "magnitude", "items", "published"),
     Kind.COUNT_RANGE: ("layer", "measures", "family", "magnitude", "items", "systems", "low", "high"),
     Kind.PAIRS: ("layer", "measure", "family", "items", "published"),
-    Kind.HYPOTHESIS: ("measure", "systems"),
+    Kind.HYPOTHESIS: ("measure", "items", "systems"),
     Kind.LONGER_COMPLETIONS: ("family", "systems"),
     Kind.MARKED_CELLS: ("systems", "items", "cells"),
 }
@@ -142,6 +142,7 @@ def _hypothesis(entry: FigureEntry) -> Figure:
         measures=(measure,),
         family=None,
         statements=dict.fromkeys(entry.systems(), Holds()),
+        items=entry.whole("items"),
     )
 
 
