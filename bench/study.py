@@ -1,4 +1,4 @@
-"""How long it takes from the parsed answers of five systems to all tables, intervals, comparisons and figures.
+"""How long it takes from the parsed answers of five systems to all tables, intervals and figures.
 
 Runs the workflow's own rules on two cores, from nothing: every process starts, no result is in the store. The answers
 are planted by a script (tests/planted.py). Everything is under results/bench, which is removed first.
@@ -17,8 +17,8 @@ from samequantity.store.tables import write_table
 ROOT = Path(__file__).parents[1]
 STUDY = Path("results/bench")
 VIEWS = STUDY / "views.parquet"
-RULES = ("audit", "score", "bootstrap", "compare", "collect", "tables", "figures")
-WANTED = ("scores.parquet", "intervals.parquet", "comparisons.parquet", "tables", "figures")
+RULES = ("audit", "score", "bootstrap", "collect", "tables", "figures")
+WANTED = ("scores.parquet", "intervals.parquet", "tables", "figures")
 
 
 def main() -> None:
@@ -32,7 +32,7 @@ def main() -> None:
     seconds = time.perf_counter() - started
     rows = len(planted.SYSTEMS) * len(planted.views())
     print(
-        f"{rows:,} answers of {len(planted.SYSTEMS)} systems to all tables, intervals, comparisons and figures:"
+        f"{rows:,} answers of {len(planted.SYSTEMS)} systems to all tables, intervals and figures:"
         f" {seconds:.1f} s on two cores ({processor_seconds() - used:.1f} s of processor time)"
     )
 

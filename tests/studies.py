@@ -1,8 +1,9 @@
-"""Small studies in which a test says what each view was worth: builders and a hypothesis strategy."""
+"""Small studies in which a test says what each view was worth: builders, a hypothesis strategy and a row finder."""
 
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import polars as pl
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from samequantity.domain.exchange import FinishReason
 from samequantity.domain.rewriting import Rewrite
 from samequantity.domain.verdicts import Status
 from samequantity.domain.views import TRANSFORMATIONS, Family
+from samequantity.stages.compare import Verdicts
 
 SYSTEM = "toy"
 RIGHT = "7/2"
@@ -75,6 +77,11 @@ class Study:
     def all_tables(self) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
         """The same and the responses, which stage score may be given."""
         return *self.tables, self.responses
+
+    @property
+    def verdicts(self) -> Verdicts:
+        """The answers and audits: what stage compare takes of a system."""
+        return Verdicts(answers=self.answers, audits=self.audits)
 
     def shuffled(self, seed: int) -> "Study":
         """The same rows in other orders."""
@@ -141,6 +148,24 @@ def study(orbits: Orbits, system: str = SYSTEM) -> Study:
             schema_overrides={"completion_tokens": pl.Int64()},
         ),
     )
+
+
+Row = dict[str, Any]
+"""A row of scores, intervals or comparisons by its columns."""
+
+_PLACE = ("family", "template", "orbit_size", "category")
+
+
+def rows_at(frame: pl.DataFrame, layer: str | None, measure: str, **place: str | int | None) -> pl.DataFrame:
+    """The rows of a measure in scores, intervals or comparisons; what `place` does not name of `_PLACE` is null."""
+    wanted = {"layer": layer, "measure": measure} | {column: None for column in _PLACE if column in frame.columns}
+    return frame.filter(pl.col(column).eq_missing(pl.lit(value)) for column, value in (wanted | place).items())
+
+
+def one_row(frame: pl.DataFrame, layer: str | None, measure: str, **place: str | int | None) -> Row:
+    """The one row at such a place; ValueError when there is none, or another."""
+    (row,) = rows_at(frame, layer, measure, **place).rows(named=True)
+    return row
 
 
 def pairs(family: Family, *, both: int, canonical_only: int, transformed_only: int, neither: int) -> Orbits:

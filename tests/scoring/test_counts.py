@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from math import floor
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 
+from exact import quartile
 from samequantity.domain.exchange import FinishReason
 from samequantity.domain.verdicts import Layer
 from samequantity.domain.views import Family
@@ -44,13 +43,6 @@ def marks(given: Answer) -> Iterator[tuple[str, str | None]]:
             yield "audited rewrite_recovered", rewrite
     if given.finish_reason == "length":
         yield "null length_finished", None
-
-
-def quartile(values: list[int], quarter: int) -> Fraction:
-    ordered = sorted(values)
-    place = Fraction(quarter * (len(ordered) - 1), 4)
-    pair = ordered[floor(place) : floor(place) + 2]
-    return pair[0] + (place - floor(place)) * (pair[-1] - pair[0])
 
 
 def counted_by_hand(bases: Orbits) -> dict[Key, Numbers]:
@@ -92,35 +84,6 @@ def test_every_count_of_every_stratum_is_that_counted_by_hand(bases: dict[str, d
     assert counted_by_hand(bases) == counted(bases)
 
 
-@given(orbits(answers=detailed_answers()))
-@settings(max_examples=15, deadline=None)
-def test_templates_add_up_to_the_pooled_counts(bases: dict[str, dict[Family, Answer]]) -> None:
-    found = counted(bases)
-    templates = {base[:-5] for base in bases}
-
-    for (layer, measure, family, template, category), numbers in found.items():
-        if template is None and measure != "completion_tokens":
-            strata = [found.get((layer, measure, family, name, category), (0, 0, None)) for name in templates]
-            assert numbers[0] == sum(numerator or 0 for numerator, _, _ in strata)
-            if category is None:
-                assert numbers[1] == sum(denominator for _, denominator, _ in strata)
-
-
-@given(orbits(answers=detailed_answers()))
-@settings(max_examples=15, deadline=None)
-def test_final_lines_by_their_number_exhaust_the_views(bases: dict[str, dict[Family, Answer]]) -> None:
-    found = counted(bases)
-    views = [given for orbit in bases.values() for given in orbit.values()]
-
-    for layer in Layer:
-        split = [
-            numbers[0] or 0
-            for key, numbers in found.items()
-            if key[:2] == (layer, "final_lines") and key[3] is None and key[4] is not None
-        ]
-        assert len(views) == sum(split)
-
-
 def test_nothing_is_counted_of_responses_that_were_not_given() -> None:
     rows = counts(outcomes(*study({"a-0001": {Family.CANONICAL: OK, Family.WORDS: UNREAD}}).tables).frame)
 
@@ -143,18 +106,3 @@ def test_only_the_cap_counts_as_the_cap() -> None:
     found = counted({"a-0001": {Family.CANONICAL: ended}})
 
     assert (0, 1, "0") == found[None, "length_finished", "canonical", None, None]
-
-
-@pytest.mark.parametrize(
-    ("tokens", "quartiles"),
-    [([7], ["7", "7", "7"]), ([2, 1], ["5/4", "3/2", "7/4"]), ([1, 2, 4, 3], ["7/4", "5/2", "13/4"])],
-)
-def test_tokens_have_exact_inclusive_quartiles(tokens: list[int], quartiles: list[str]) -> None:
-    bases: Orbits = {
-        f"a-{number:04d}": {Family.CANONICAL: replace(OK, completion_tokens=tokens[number])}
-        for number in range(len(tokens))
-    }
-    found = counted(bases)
-
-    for category, quartile in zip(("q1", "median", "q3"), quartiles, strict=True):
-        assert (None, len(tokens), quartile) == found[None, "completion_tokens", "canonical", None, category]

@@ -3,16 +3,14 @@
 import os
 import subprocess
 import sys
-from dataclasses import replace
-from typing import Any
+from fractions import Fraction
+from functools import cache
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
-from numpy.typing import NDArray
-from scipy import stats
 
+from exact import enumerated, resampled_by_scipy
 from samequantity.domain.verdicts import Layer
 from samequantity.domain.views import Family
 from samequantity.errors import SettingsError, TableError
@@ -22,7 +20,7 @@ from samequantity.stages.bootstrap import bootstrap
 from samequantity.stages.collect import collect
 from samequantity.stages.score import score
 from samequantity.store.digests import content_digest
-from studies import OK, UNREAD, Answer, Orbits, orbits, pairs, random_orbits, study
+from studies import OK, UNREAD, Answer, Orbits, Row, one_row, orbits, pairs, random_orbits, study
 
 SEED = 20260725
 HALF: Orbits = {
@@ -32,29 +30,10 @@ HALF: Orbits = {
     "b-0004": {Family.CANONICAL: OK},
     "b-0005": {Family.CANONICAL: OK},
 }
-BLANK: dict[str, object] = dict.fromkeys(SCHEMA)
-Counts = NDArray[np.int64]
+BLANK: Row = dict.fromkeys(SCHEMA)
 
 
-def gap_row(
-    intervals: pl.DataFrame,
-    measure: str,
-    family: str | None,
-    template: str | None = None,
-    size: int | None = None,
-    layer: str = "strict",
-) -> dict[str, Any]:
-    return intervals.row(
-        by_predicate=(pl.col("layer") == layer)
-        & (pl.col("measure") == measure)
-        & pl.col("family").eq_missing(pl.lit(family))
-        & pl.col("template").eq_missing(pl.lit(template))
-        & pl.col("orbit_size").eq_missing(pl.lit(size)),
-        named=True,
-    )
-
-
-def sums(orbits: Orbits, row: dict[str, Any]) -> tuple[Counts, Counts]:
+def sums(orbits: Orbits, row: Row) -> tuple[list[int], list[int]]:
     """What each base adds to numerator and denominator of the gap that a row is about, counted by hand."""
     audited = row["layer"] == "audited"
     tops, bottoms = [], []
@@ -68,19 +47,7 @@ def sums(orbits: Orbits, row: dict[str, Any]) -> tuple[Counts, Counts]:
             transformed = shown and solved[row["family"]]
         tops.append((solved[Family.CANONICAL] - transformed) * shown)
         bottoms.append(int(shown))
-    return np.array(tops), np.array(bottoms)
-
-
-def enumerated(orbits: Orbits, row: dict[str, Any]) -> tuple[NDArray[np.float64], float]:
-    """The gap in each of the n^n draws that hold a base of it, sorted; and the share of the draws that hold none."""
-    tops, bottoms = sums(orbits, row)
-    drawn = np.indices((len(orbits),) * len(orbits)).reshape(len(orbits), -1)
-    found, shown = tops[drawn].sum(axis=0), bottoms[drawn].sum(axis=0)
-    return np.sort(found[shown > 0] / shown[shown > 0]), float(np.mean(shown == 0))
-
-
-def quantile(values: NDArray[np.float64], point: float) -> float:
-    return float(values[int(np.clip(np.ceil(point * len(values)) - 1, 0, len(values) - 1))])
+    return tops, bottoms
 
 
 @given(orbits())
@@ -91,22 +58,23 @@ def test_up_to_six_bases_have_the_interval_of_the_exact_distribution(bases: dict
     intervals = bootstrap(*study(bases).tables, seed=SEED, draws=draws)
 
     for row in intervals.filter(pl.col("method") == "bootstrap").rows(named=True):
-        exact, missed = enumerated(bases, row)
-        assert row["dropped_draws"] == pytest.approx(draws * missed, abs=6 * np.sqrt(draws * missed * (1 - missed)))
-        error = 6 * np.sqrt(0.025 * 0.975 / (draws - row["dropped_draws"]))
+        exact = enumerated(*sums(bases, row))
+        fewest, most = exact.dropped(draws)
+        assert fewest <= row["dropped_draws"] <= most
         for end, point in (("low", 0.025), ("high", 0.975)):
-            assert quantile(exact, point - error) <= row[end] <= quantile(exact, point + error)
+            below, above = exact.around(point, draws - row["dropped_draws"])
+            assert below <= row[end] <= above
 
 
 def test_the_interval_is_that_of_the_exact_distribution_of_five_bases() -> None:
-    row = gap_row(bootstrap(*study(HALF).tables, seed=SEED), "family_gap", "unit")
-    exact, missed = enumerated(HALF, row)
+    row = one_row(bootstrap(*study(HALF).tables, seed=SEED), "strict", "family_gap", family="unit")
+    exact = enumerated(*sums(HALF, row))
+    fewest, most = exact.dropped(10_000)
 
-    assert missed == pytest.approx((2 / 5) ** 5)
-    assert row["low"] == quantile(exact, 0.025) == -1.0
-    assert row["high"] == quantile(exact, 0.975) == 1.0
-    assert row["dropped_draws"] == pytest.approx(10_000 * missed, abs=4 * np.sqrt(10_000 * missed * (1 - missed)))
-    assert row["dropped_draws"] > 0
+    assert exact.missed == Fraction(2, 5) ** 5
+    assert row["low"] == exact.quantile(0.025) == -1.0
+    assert row["high"] == exact.quantile(0.975) == 1.0
+    assert 0 < fewest <= row["dropped_draws"] <= most
 
 
 def test_inner_percentiles_follow_the_exact_distribution() -> None:
@@ -114,41 +82,34 @@ def test_inner_percentiles_follow_the_exact_distribution() -> None:
     orbits: Orbits = {
         f"a-{number:04d}": {Family.CANONICAL: OK, Family.UNIT: UNREAD if number == 1 else OK} for number in range(1, 6)
     }
-    row = gap_row(bootstrap(*study(orbits).tables, seed=SEED), "family_gap", "unit")
-    exact, missed = enumerated(orbits, row)
+    row = one_row(bootstrap(*study(orbits).tables, seed=SEED), "strict", "family_gap", family="unit")
+    exact = enumerated(*sums(orbits, row))
 
-    assert missed == row["dropped_draws"] == 0
-    assert row["low"] == quantile(exact, 0.025) == 0.0
-    assert row["high"] == quantile(exact, 0.975) == 0.6
+    assert exact.missed == row["dropped_draws"] == 0
+    assert row["low"] == exact.quantile(0.025) == 0.0
+    assert row["high"] == exact.quantile(0.975) == 0.6
+
+
+SAMPLE = random_orbits(11, 400)
+
+
+@cache
+def sample() -> pl.DataFrame:
+    """The intervals of a study with every kind of outcome, from the draws of the protocol."""
+    return bootstrap(*study(SAMPLE).tables, seed=SEED)
 
 
 @pytest.mark.parametrize(
-    ("measure", "family", "template", "size"),
-    [("family_gap", "fraction", None, None), ("orbit_gap", None, None, None), ("orbit_gap", None, "t1", 3)],
+    ("measure", "place"),
+    [("family_gap", {"family": "fraction"}), ("orbit_gap", {}), ("orbit_gap", {"template": "t1", "orbit_size": 3})],
 )
-def test_the_interval_agrees_with_scipy(
-    measure: str, family: str | None, template: str | None, size: int | None
-) -> None:
+def test_the_interval_agrees_with_scipy(measure: str, place: dict[str, str | int | None]) -> None:
     """scipy resamples the bases one by one; both ends agree within Monte-Carlo error."""
-    bases = random_orbits(11, 400)
-    row = gap_row(bootstrap(*study(bases).tables, seed=SEED), measure, family, template, size)
+    row = one_row(sample(), "strict", measure, **place)
+    expected = resampled_by_scipy(*sums(SAMPLE, row))
 
-    def ratio(top: Any, bottom: Any, axis: int) -> Any:
-        return top.sum(axis=axis) / bottom.sum(axis=axis)
-
-    expected = stats.bootstrap(
-        sums(bases, row),
-        ratio,
-        paired=True,
-        vectorized=True,
-        n_resamples=10_000,
-        method="percentile",
-        rng=np.random.default_rng(1),
-    )
-    error = 4 * expected.standard_error / np.sqrt(10_000 * 0.025)
-
-    assert row["low"] == pytest.approx(expected.confidence_interval.low, abs=error)
-    assert row["high"] == pytest.approx(expected.confidence_interval.high, abs=error)
+    assert row["low"] == pytest.approx(expected.low, abs=expected.error)
+    assert row["high"] == pytest.approx(expected.high, abs=expected.error)
     assert row["low"] < row["high"]
 
 
@@ -188,15 +149,14 @@ def test_row_order_and_shards_do_not_change_the_digest() -> None:
     whole = study(random_orbits(5, 80))
 
     def drawn(*tables: pl.DataFrame) -> str:
-        return content_digest(bootstrap(*tables, seed=SEED, draws=300))
+        return content_digest(bootstrap(*tables, seed=SEED, draws=100))
 
     sharded = [
         pl.concat([table.gather_every(shards, offset) for offset in range(shards)], rechunk=False)
         for table, shards in zip(whole.tables, (1, 2, 3), strict=True)
     ]
 
-    assert drawn(*whole.tables) == drawn(*whole.shuffled(7).tables)
-    assert drawn(*whole.tables) == drawn(*sharded)
+    assert drawn(*whole.tables) == drawn(*whole.shuffled(7).tables) == drawn(*sharded)
 
 
 def test_another_system_leaves_a_systems_rows_as_they_are() -> None:
@@ -215,7 +175,7 @@ from samequantity.store.digests import content_digest
 from studies import random_orbits, study, with_details
 
 whole = study(with_details(random_orbits(5, 900), 5))
-print(content_digest(score(*whole.all_tables)), content_digest(bootstrap(*whole.tables, seed=1, draws=2000)))
+print(content_digest(score(*whole.all_tables)), content_digest(bootstrap(*whole.tables, seed=1, draws=500)))
 """
 
 
@@ -239,11 +199,11 @@ def test_the_number_of_threads_does_not_change_the_digests() -> None:
 
 
 def test_draws_depend_on_the_seed_and_the_system_and_nothing_else() -> None:
-    orbits = random_orbits(5, 80)
+    orbits = random_orbits(5, 40)
     ends = pl.col("low", "high")
 
     def drawn(system: str, seed: int) -> pl.DataFrame:
-        intervals = bootstrap(*study(orbits, system).tables, seed=seed, draws=300)
+        intervals = bootstrap(*study(orbits, system).tables, seed=seed, draws=100)
         return intervals.filter(pl.col("method") == "bootstrap").select(ends)
 
     first = drawn("one", SEED)
@@ -277,17 +237,20 @@ def test_strata_are_paired_in_the_same_draws() -> None:
 def test_a_gap_without_variation_has_an_interval_without_width(both: int, neither: int) -> None:
     whole = study(pairs(Family.WORDS, both=both, canonical_only=0, transformed_only=0, neither=neither))
     intervals = bootstrap(*whole.tables, seed=SEED)
-    none: dict[str, object] = BLANK | {"system": "toy", "layer": "strict", "estimate": "0", "low": 0.0, "high": 0.0}
+    none: Row = BLANK | {"system": "toy", "layer": "strict", "estimate": "0", "low": 0.0, "high": 0.0}
     none |= {"draws": 10_000, "dropped_draws": 0, "method": "bootstrap"}
     wilson = wilson_interval(both, 6)
 
-    assert gap_row(intervals, "family_gap", "words") == none | {"measure": "family_gap", "family": "words"}
-    assert gap_row(intervals, "orbit_gap", None, "a", 2) == none | {
+    assert one_row(intervals, "strict", "family_gap", family="words") == none | {
+        "measure": "family_gap",
+        "family": "words",
+    }
+    assert one_row(intervals, "strict", "orbit_gap", template="a", orbit_size=2) == none | {
         "measure": "orbit_gap",
         "template": "a",
         "orbit_size": 2,
     }
-    assert gap_row(intervals, "orbit_correctness", None, layer="audited") == BLANK | {
+    assert one_row(intervals, "audited", "orbit_correctness") == BLANK | {
         "system": "toy",
         "layer": "audited",
         "measure": "orbit_correctness",
@@ -302,7 +265,7 @@ def test_a_gap_without_variation_has_an_interval_without_width(both: int, neithe
 def test_one_base_is_drawn_every_time() -> None:
     whole = study({"a-0001": {Family.CANONICAL: OK, Family.WORDS: UNREAD}})
     intervals = bootstrap(*whole.tables, seed=SEED)
-    whole_gap: dict[str, object] = BLANK | {
+    whole_gap: Row = BLANK | {
         "system": "toy",
         "layer": "strict",
         "estimate": "1",
@@ -311,8 +274,11 @@ def test_one_base_is_drawn_every_time() -> None:
     }
     whole_gap |= {"draws": 10_000, "dropped_draws": 0, "method": "bootstrap"}
 
-    assert gap_row(intervals, "family_gap", "words") == whole_gap | {"measure": "family_gap", "family": "words"}
-    assert gap_row(intervals, "orbit_gap", None) == whole_gap | {"measure": "orbit_gap"}
+    assert one_row(intervals, "strict", "family_gap", family="words") == whole_gap | {
+        "measure": "family_gap",
+        "family": "words",
+    }
+    assert one_row(intervals, "strict", "orbit_gap") == whole_gap | {"measure": "orbit_gap"}
 
 
 def test_a_family_without_a_view_has_no_interval() -> None:
@@ -328,7 +294,9 @@ def test_a_gap_of_which_every_draw_is_dropped_has_no_interval() -> None:
     orbits: dict[str, dict[Family, Answer]] = {f"a-{number:04d}": {Family.CANONICAL: OK} for number in range(1, 41)}
     orbits["a-0001"][Family.UNIT] = OK
     rows = [
-        gap_row(bootstrap(*study(orbits, f"s{number}").tables, seed=SEED, draws=1), "family_gap", "unit")
+        one_row(
+            bootstrap(*study(orbits, f"s{number}").tables, seed=SEED, draws=1), "strict", "family_gap", family="unit"
+        )
         for number in range(8)
     ]
     missed = [row for row in rows if row["dropped_draws"] == 1]
@@ -350,20 +318,7 @@ def test_a_missing_view_is_refused_and_its_base_left_out_when_asked() -> None:
     with pytest.raises(TableError, match=r"^answers of toy: 1 views are missing: b-0005/canonical\. "):
         bootstrap(whole.views, cut, whole.audits, seed=SEED)
     intervals = bootstrap(whole.views, cut, whole.audits, seed=SEED, complete_orbits_only=True)
-    assert gap_row(intervals, "orbit_gap", None)["estimate"] == "1/4"
-
-
-@pytest.mark.parametrize("name", ["answers", "audits"])
-def test_repeated_and_unknown_views_are_counted_and_named(name: str) -> None:
-    whole = study(HALF)
-    table: pl.DataFrame = getattr(whole, name)
-    units = table.filter(pl.col("view_id").str.ends_with("/unit"))
-    stray = units.head(2).with_columns(view_id=pl.Series(["a-0009/words", "c-0001/unit"]))
-
-    with pytest.raises(TableError, match=rf"^{name}: 3 views are answered more than once: a-0001/unit, a-0002/unit, b"):
-        bootstrap(*replace(whole, **{name: pl.concat([table, units])}).tables, seed=SEED)
-    with pytest.raises(TableError, match=rf"^{name}: 2 views are not in the views table: a-0009/words, c-0001/unit\. "):
-        bootstrap(*replace(whole, **{name: pl.concat([table, stray])}).tables, seed=SEED)
+    assert one_row(intervals, "strict", "orbit_gap")["estimate"] == "1/4"
 
 
 def test_the_two_layers_stand_in_order() -> None:

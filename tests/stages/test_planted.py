@@ -4,9 +4,9 @@ The figures are PROTOCOL's, section 9; the systems are planted ones (tests/plant
 are printed, counts as they are. A figure that is published as a range is compared with both of its ends.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 
 import polars as pl
 import pytest
@@ -14,23 +14,23 @@ import pytest
 import shipped
 from planted import PREFACE, SYSTEMS, responses, views
 from samequantity.domain.rewriting import Rewrite
-from samequantity.reporting.paper.agreement import agreements
-from samequantity.reporting.paper.publication import Figure
+from samequantity.reporting.paper.agreement import Agreement, agreements
+from samequantity.reporting.paper.publication import Figure, Printed, Unit
 from samequantity.reporting.paper.published import read_published
 from samequantity.reporting.results import gather
-from samequantity.reporting.tabular import decimal_text
-from samequantity.scoring.measures import FAILURES
+from samequantity.reporting.tabular import decimal_text, points_text
+from samequantity.scoring.measures import FAILURES, Measure
 from samequantity.stages.audit import audit
 from samequantity.stages.bootstrap import bootstrap
 from samequantity.stages.infer import RESPONSES_SCHEMA
 from samequantity.stages.parse import parse
 from samequantity.stages.score import score
+from samequantity.store.digests import content_digest
+from studies import one_row, rows_at
 
 QWEN_4B, QWEN_9B_Q4, QWEN_9B_Q8, GPT_OSS, MISTRAL = SYSTEMS
 QWEN = (QWEN_4B, QWEN_9B_Q4, QWEN_9B_Q8)
 LAYERS = ("strict", "audited")
-
-Row = dict[str, object]
 
 
 @cache
@@ -44,47 +44,25 @@ def scores(system: str) -> pl.DataFrame:
     return score(views(), *judged(system), responses(system))
 
 
-def rows(system: str, layer: str | None, measure: str, **place: str | None) -> pl.DataFrame:
-    """The rows of a measure: pooled over templates, orbit sizes and categories unless `place` names them."""
-    wanted = {"template": None, "orbit_size": None, "category": None, "family": None} | place
-    return scores(system).filter(
-        pl.col("measure") == measure,
-        pl.col("layer").eq_missing(pl.lit(layer)),
-        *(pl.col(column).eq_missing(pl.lit(value)) for column, value in wanted.items()),
-    )
-
-
-def row(system: str, layer: str | None, measure: str, **place: str | None) -> Row:
-    return rows(system, layer, measure, **place).row(0, named=True)
-
-
 def count(system: str, layer: str | None, measure: str, **place: str | None) -> int:
     """The numerator; 0 where nothing of this category occurs."""
-    return sum(rows(system, layer, measure, **place)["numerator"])
+    return sum(rows_at(scores(system), layer, measure, **place)["numerator"])
 
 
-def ratio(system: str, layer: str | None, measure: str, **place: str | None) -> tuple[object, object]:
-    found = row(system, layer, measure, **place)
+def ratio(system: str, layer: str | None, measure: str, family: str) -> tuple[int, int]:
+    found = one_row(scores(system), layer, measure, family=family)
     return found["numerator"], found["denominator"]
 
 
-def estimate(system: str, layer: str | None, measure: str, **place: str | None) -> Fraction:
-    return Fraction(str(row(system, layer, measure, **place)["estimate"]))
+def estimate(system: str, layer: str, measure: str, family: str | None = None) -> Fraction:
+    return Fraction(one_row(scores(system), layer, measure, family=family)["estimate"])
 
 
-def rates(systems: Iterable[str], layer: str, measure: str, family: str | None = None) -> list[str]:
-    """A rate of each system as the paper prints it."""
-    return [decimal_text(estimate(system, layer, measure, family=family), 3) for system in systems]
-
-
-def points(systems: Iterable[str], measure: str, family: str | None = None) -> list[str]:
-    """An audited gap of each system in percentage points, as the paper prints it."""
-    return [decimal_text(100 * estimate(system, "audited", measure, family=family), 1) for system in systems]
-
-
-def ends(printed: Iterable[str]) -> tuple[str, str]:
-    ordered = sorted(printed, key=Fraction)
-    return ordered[0], ordered[-1]
+def ends(systems: Iterable[str], layer: str, measure: str, family: str | None = None) -> tuple[str, str]:
+    """The smallest and the largest over the systems as the paper prints them: rates, or gaps in percentage points."""
+    found = sorted(estimate(system, layer, measure, family) for system in systems)
+    printed = points_text if Measure(measure).is_gap else partial(decimal_text, places=3)
+    return printed(found[0]), printed(found[-1])
 
 
 @pytest.mark.parametrize(
@@ -102,24 +80,18 @@ def ends(printed: Iterable[str]) -> tuple[str, str]:
 def test_a_published_range_is_reached_at_both_ends(
     layer: str, measure: str, family: str | None, low: str, high: str
 ) -> None:
-    assert (low, high) == ends(rates(SYSTEMS, layer, measure, family))
+    assert (low, high) == ends(SYSTEMS, layer, measure, family)
+
+
+def test_the_fraction_gaps_of_the_qwen_runs_reach_both_published_ends() -> None:
+    assert ("6.1", "8.0") == ends(QWEN, "audited", "family_gap", "fraction")
 
 
 def test_consistent_wrong_is_at_most_the_published_rate_and_reaches_it() -> None:
-    assert "0.003" == ends(rates(SYSTEMS, "audited", "consistent_wrong"))[1]
+    assert "0.003" == ends(SYSTEMS, "audited", "consistent_wrong")[1]
     for system in SYSTEMS:
         for layer in LAYERS:
             assert estimate(system, layer, "consistent_wrong") <= Fraction(3, 1000)
-
-
-def test_orbit_gaps_are_the_published_points() -> None:
-    assert ["3.0", "5.3", "6.0", "1.5", "12.1"] == points(SYSTEMS, "orbit_gap")
-
-
-@pytest.mark.parametrize("system", SYSTEMS)
-@pytest.mark.parametrize("hypothesis", ["h1", "h2"])
-def test_both_strict_hypotheses_hold_in_every_system(system: str, hypothesis: str) -> None:
-    assert row(system, "strict", hypothesis)["supported"] is True
 
 
 def test_exactly_the_seven_published_cells_are_marked() -> None:
@@ -138,21 +110,6 @@ def test_exactly_the_seven_published_cells_are_marked() -> None:
     ]
 
 
-def test_audited_family_gaps_are_the_published_points() -> None:
-    assert ("6.1", "8.0") == ends(points(QWEN, "family_gap", "fraction"))
-    assert ["9.6", "11.3"] == points([QWEN_9B_Q4, QWEN_9B_Q8], "family_gap", "scientific")
-    assert ["28.1"] == points([MISTRAL], "family_gap", "unit")
-
-
-def test_audited_fraction_correctness_is_the_published_one_in_every_system() -> None:
-    assert ["0.915", "0.928", "0.910", "0.995", "0.874"] == rates(SYSTEMS, "audited", "view_correctness", "fraction")
-
-
-def test_scientific_correctness_of_the_qwen_runs_is_the_published_one() -> None:
-    assert ["0.347", "0.145", "0.226"] == rates(QWEN, "strict", "view_correctness", "scientific")
-    assert ["0.985", "0.902", "0.886"] == rates(QWEN, "audited", "view_correctness", "scientific")
-
-
 def test_scientific_answers_recovered_by_the_audit_reach_both_published_ends() -> None:
     recovered = {system: count(system, "audited", "recovered", family="scientific") for system in SYSTEMS}
 
@@ -162,30 +119,17 @@ def test_scientific_answers_recovered_by_the_audit_reach_both_published_ends() -
         assert number == audited - strict
 
 
-@pytest.mark.parametrize(
-    ("system", "at_cap", "correct", "finished"),
-    [
-        (QWEN_4B, 13, 985, 987),
-        (QWEN_9B_Q4, 85, 902, 915),
-        (QWEN_9B_Q8, 110, 886, 890),
-        (GPT_OSS, 0, 990, 1000),
-        (MISTRAL, 0, 996, 1000),
-    ],
-)
-def test_scientific_correctness_without_the_length_finished_is_the_published_one(
-    system: str, at_cap: int, correct: int, finished: int
-) -> None:
-    """The two systems without a length-finished response have their range alone published."""
-    assert (at_cap, 1000) == ratio(system, None, "length_finished", family="scientific")
-    assert (correct, finished) == ratio(system, "audited", "finished_correctness", family="scientific")
-    assert correct == count(system, "audited", "view_correctness", family="scientific")
+def test_scientific_correctness_of_the_4b_is_the_published_one_with_and_without_the_length_finished() -> None:
+    assert (985, 1000) == ratio(QWEN_4B, "audited", "view_correctness", "scientific")
+    assert (13, 1000) == ratio(QWEN_4B, None, "length_finished", "scientific")
+    assert (985, 987) == ratio(QWEN_4B, "audited", "finished_correctness", "scientific")
 
 
 def test_the_unit_errors_of_mistral_are_split_by_power_of_ten_as_published() -> None:
     def errors(measure: str, k: int | None = None) -> int:
         return count(MISTRAL, "audited", measure, family="unit", category=None if k is None else str(k))
 
-    assert ["0.699"] == rates([MISTRAL], "audited", "view_correctness", "unit")
+    assert (699, 1000) == ratio(MISTRAL, "audited", "view_correctness", "unit")
     assert 301 == sum(errors(status) for status in FAILURES)
     assert 265 == errors("magnitude_drop")
     assert [96, 70, 99] == [errors("magnitude_drop", -k) + errors("magnitude_drop", k) for k in (1, 2, 3)]
@@ -201,17 +145,6 @@ def test_the_unit_errors_of_mistral_are_counted_by_template_too() -> None:
     by_template = {"combined_volume": 55, "difference_distance": 54, "rate_speed": 50, "repeated_length": 106}
     assert by_template == dict(whole.select("template", "numerator").iter_rows())
     assert [("-1", 40), ("-2", 70), ("-3", 99), ("1", 56)] == signed.rows()
-
-
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_prompts_lengthen_completions_where_the_paper_says_so(system: str) -> None:
-    canonical, fraction, scientific = (
-        estimate(system, None, "completion_tokens", family=family, category="median")
-        for family in ("canonical", "fraction", "scientific")
-    )
-
-    assert fraction > canonical
-    assert (scientific > canonical) is (system in QWEN)
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -243,14 +176,46 @@ def test_every_view_has_a_text_that_says_that_no_model_wrote_it(system: str) -> 
     assert found["text"].str.starts_with(PREFACE).all()
 
 
-def test_the_responses_are_the_same_every_time() -> None:
-    assert responses(MISTRAL).equals(responses.__wrapped__(MISTRAL))
+def test_the_planted_responses_are_pinned() -> None:
+    """Who changes a plan or a form on purpose puts the new digest here."""
+    found = content_digest(pl.concat(responses(system) for system in SYSTEMS))
+
+    assert "e23811860ce00b78e9c13500d305c1b36a98e9d23dec9959c268bc00ad0faa89" == found
+
+
+@cache
+def compared() -> Sequence[Agreement]:
+    """The paper's figures beside the planted ones."""
+    known = read_published(shipped.content("resources/published.yaml"))
+    intervals = pl.concat(bootstrap(views(), *judged(system), seed=1, draws=100) for system in SYSTEMS)
+    return agreements(known, gather(pl.concat(scores(system) for system in SYSTEMS), intervals, SYSTEMS))
 
 
 def test_every_published_figure_agrees_with_what_the_planted_answers_come_to() -> None:
     known = read_published(shipped.content("resources/published.yaml"))
-    intervals = pl.concat(bootstrap(views(), *judged(system), seed=1, draws=100) for system in SYSTEMS)
-    found = agreements(known, gather(pl.concat(scores(system) for system in SYSTEMS), intervals, SYSTEMS))
 
-    assert [] == [(one.figure.name, one.system, one.verdict) for one in found if not one.verdict.agrees]
-    assert len(found) == sum(len(figure.statements) if isinstance(figure, Figure) else 1 for figure in known.figures)
+    assert [] == [(one.figure.name, one.system, one.verdict) for one in compared() if not one.verdict.agrees]
+    assert len(compared()) == sum(
+        len(figure.statements) if isinstance(figure, Figure) else 1 for figure in known.figures
+    )
+
+
+def test_every_published_number_of_a_system_is_met_to_the_last_digit() -> None:
+    """A rate or gap agrees with the paper when our interval holds it; the planted ones are to round to it as well."""
+    printed = [(one, one.statement) for one in compared() if isinstance(one.statement, Printed)]
+
+    for one, statement in printed:
+        assert one.ours is not None
+        assert one.ours.number is not None
+        assert statement.value == round(one.ours.number, statement.places), (one.figure.name, one.system)
+    assert {Unit.RATE, Unit.POINTS, Unit.COUNT} == {one.figure.unit for one, _ in printed}
+
+
+def test_prompts_lengthen_completions_nowhere_but_where_the_paper_says_so() -> None:
+    """That they do there is one of the published figures."""
+    for system in (GPT_OSS, MISTRAL):
+        canonical, scientific = (
+            one_row(scores(system), None, "completion_tokens", family=family, category="median")["estimate"]
+            for family in ("canonical", "scientific")
+        )
+        assert Fraction(scientific) <= Fraction(canonical)

@@ -13,7 +13,7 @@ from samequantity.store.digests import content_digest, file_digest
 from samequantity.store.manifests import Manifest, Output, Recipe
 from samequantity.store.study import made_files
 from samequantity.store.tables import write_table
-from samequantity.store.upkeep import chain, check_rows, damage, states, unvouched
+from samequantity.store.upkeep import chain, checked_rows, damage, states, unvouched
 
 STUDY = Path("results/demo")
 
@@ -131,7 +131,7 @@ def test_a_manifest_that_promises_other_rows_is_found() -> None:
 
     assert "rows have content digest" in str(damage(made))
     with pytest.raises(IntegrityError, match=r"views\.parquet: rows have .* its manifest says 000000000000"):
-        check_rows(made)
+        checked_rows(made)
 
 
 def test_rows_written_anew_are_the_same_rows() -> None:
@@ -139,7 +139,7 @@ def test_rows_written_anew_are_the_same_rows() -> None:
     [made] = [made for made in made_files(STUDY) if made.path.name == "views.parquet"]
     pl.read_parquet(made.path).write_parquet(made.path, compression="lz4")
 
-    check_rows(made)
+    checked_rows(made)
     assert "its bytes have SHA-256" in str(damage(made))
 
 

@@ -38,13 +38,13 @@ class TableInput:
     @cached_property
     def frame(self) -> "pl.DataFrame":
         """The rows, after they were found to be those that the manifest, if there is one, speaks of."""
-        from samequantity.store.tables import read_table
+        from samequantity.store.tables import PARQUET, chosen, read_table
 
-        if self._made is not None:
-            from samequantity.store.upkeep import check_rows
+        if self._made is None or self.path.suffix != PARQUET:
+            return read_table(self.path, self.columns)
+        from samequantity.store.upkeep import checked_rows
 
-            check_rows(self._made)
-        return read_table(self.path, self.columns)
+        return chosen(checked_rows(self._made), self.columns, self.path)
 
     @cached_property
     def _made(self) -> Made | None:

@@ -7,7 +7,7 @@ response, with two, with a response to a prompt that was never asked, or with ve
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
+from math import gcd
 
 import polars as pl
 
@@ -41,7 +41,7 @@ SCHEMA = pl.Schema(
 """One row a view, sorted by view_id. The last two columns are the response's own, null where it was not given."""
 
 # The bound is below what int() refuses, and far above the longest value that a parser reads.
-_RATIONAL = re.compile(r"-?[0-9]{1,4000}(?:/[1-9][0-9]{0,3999})?", re.ASCII)
+_RATIONAL = re.compile(r"(?P<above>0|-?[1-9][0-9]{0,3999})(?:/(?P<below>[1-9][0-9]{0,3999}))?", re.ASCII)
 
 VIEW_COLUMNS = ("view_id", "base_id", "template", "family")
 ANSWER_COLUMNS = ("system", "view_id", "status", "value", "final_lines")
@@ -144,8 +144,11 @@ def _checked_answers(answers: pl.DataFrame, columns: tuple[str, ...], name: str,
 
 
 def _is_exact(value: str) -> bool:
-    """Whether a text is a rational as Python prints it; equal values are then equal texts."""
-    return _RATIONAL.fullmatch(value) is not None and str(Fraction(value)) == value
+    """Whether a text is a rational as Python prints a Fraction; equal values are then equal texts."""
+    found = _RATIONAL.fullmatch(value)
+    if found is None or found["below"] is None:
+        return found is not None
+    return found["above"] != "0" and found["below"] != "1" and gcd(int(found["above"]), int(found["below"])) == 1
 
 
 def _layer(answers: pl.DataFrame, layer: Layer) -> pl.DataFrame:

@@ -67,7 +67,9 @@ def _png(figure: "Figure") -> bytes:
 
     written = io.BytesIO()
     figure.set_dpi(PNG_DPI)
-    FigureCanvasAgg(figure).print_png(written, metadata={"Software": None})  # type: ignore[no-untyped-call]
+    # A higher compression takes longer than all the drawing and saves a twentieth of the bytes.
+    quick = {"compress_level": 3}
+    FigureCanvasAgg(figure).print_png(written, metadata={"Software": None}, pil_kwargs=quick)  # type: ignore[no-untyped-call]
     return written.getvalue()
 
 

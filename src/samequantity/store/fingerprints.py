@@ -92,13 +92,19 @@ def _normalised(node: object) -> object:
     if isinstance(node, ast.AST):
         fields = {
             name: _normalised(value)
-            for name, value in sorted(ast.iter_fields(node))
-            if name not in _SILENT_FIELDS and value is not None and value != []
+            for name in _telling_fields(type(node))
+            if (value := getattr(node, name, None)) is not None and value != []
         }
         return [type(node).__name__, fields]
     if isinstance(node, list):
         return [_normalised(item) for item in node if not _is_documentation(item)]
     return node if node is None or isinstance(node, int) else str(node)
+
+
+@cache
+def _telling_fields(kind: type[ast.AST]) -> list[str]:
+    """The fields of a kind of node that decide what code does, sorted."""
+    return sorted(set(kind._fields) - set(_SILENT_FIELDS))
 
 
 def _is_documentation(node: object) -> bool:

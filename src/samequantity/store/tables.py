@@ -32,7 +32,12 @@ def read_table(path: Path, columns: "Mapping[str, pl.DataType] | None" = None) -
         frame = _read_parquet(path, columns)
     else:
         raise TableError(f"{path}: a table is {' or '.join(sorted(FORMATS))}")
-    return frame if columns is None else _typed(frame, columns, path)
+    return chosen(frame, columns, path)
+
+
+def chosen(frame: "pl.DataFrame", columns: "Mapping[str, pl.DataType] | None", path: Path) -> "pl.DataFrame":
+    """Of a table that was read these columns, with these types, and SYSTEM; errors as for `read_table`."""
+    return frame if columns is None else _typed(frame.select(_wanted(columns, frame.columns, path)), columns, path)
 
 
 def write_table(frame: "pl.DataFrame", path: Path) -> None:

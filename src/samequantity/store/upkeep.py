@@ -4,13 +4,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from samequantity.errors import IntegrityError
 from samequantity.store.digests import content_digest
 from samequantity.store.manifests import RUN_SUFFIX, Manifest, manifest_path
 from samequantity.store.study import Made, cure, needs_manifest, vouched
 from samequantity.store.tables import PARQUET, read_table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _REFERENCE = "reference_"
 
@@ -93,7 +96,8 @@ def damage(file: Made) -> str | None:
     except IntegrityError as error:
         return f"{error} {cure(file.path)}"
     try:
-        check_rows(file)
+        if file.path.suffix == PARQUET:
+            checked_rows(file)
     except IntegrityError as error:
         return str(error)
     return None
@@ -118,16 +122,16 @@ def gone(folder: Path) -> Iterator[Path]:
             yield table
 
 
-def check_rows(file: Made) -> None:
-    """IntegrityError when a Parquet file's rows are not those of its manifest, which then was edited itself."""
-    if file.path.suffix != PARQUET:
-        return
-    found = content_digest(read_table(file.path))
+def checked_rows(file: Made) -> "pl.DataFrame":
+    """The rows of a Parquet file; IntegrityError when they are not those of its manifest, which then was edited."""
+    rows = read_table(file.path)
+    found = content_digest(rows)
     if found != file.content:
         raise IntegrityError(
             f"{file.path}: rows have content digest {found[:12]}…, its manifest says {file.content[:12]}….\n"
             f"One of the two was edited. {cure(file.path)}"
         )
+    return rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
