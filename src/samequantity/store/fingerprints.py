@@ -92,7 +92,7 @@ def _normalised(node: object) -> object:
     if isinstance(node, ast.AST):
         fields = {
             name: _normalised(value)
-            for name in _telling_fields(type(node))
+            for name in _telling(node._fields)
             if (value := getattr(node, name, None)) is not None and value != []
         }
         return [type(node).__name__, fields]
@@ -102,9 +102,9 @@ def _normalised(node: object) -> object:
 
 
 @cache
-def _telling_fields(kind: type[ast.AST]) -> list[str]:
-    """The fields of a kind of node that decide what code does, sorted."""
-    return sorted(set(kind._fields) - set(_SILENT_FIELDS))
+def _telling(fields: tuple[str, ...]) -> list[str]:
+    """Those of a node's fields that decide what code does, sorted."""
+    return sorted(set(fields) - _SILENT_FIELDS)
 
 
 def _is_documentation(node: object) -> bool:
