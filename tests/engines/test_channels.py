@@ -116,3 +116,8 @@ def test_a_megabyte_of_marks_is_split_at_once() -> None:
     for raw in ("<|channel|>" * 100_000, "<|channel|>final" * 70_000, "<think>" * 150_000, "<|start|>" * 120_000):
         for form in ReasoningFormat:
             assert len(raw) >= len(split(raw, form).text)
+
+
+def test_a_long_cut_header_is_read_in_linear_time() -> None:
+    """A channel's name that never ends took quadratic time, which at this length would outlast the test's limit."""
+    assert Channels(text="", reasoning="") == split("<|channel|>" + "x" * 300_000, ReasoningFormat.HARMONY)

@@ -20,10 +20,12 @@ _TAGS = {ReasoningFormat.THINK: ("<think>", "</think>"), ReasoningFormat.BRACKET
 # One message of the harmony format: <|channel|>analysis<|message|>Let me add.<|end|>
 # The header also names a recipient or a content type (`commentary to=functions.f <|constrain|>json`); the body ends
 # at any mark that ends or begins a message, or where the response was cut. A header that was cut is no message.
+# The repeats are not possessive, since a possessive group with a lookahead does not match before Python 3.11.5; they
+# stay linear, since none goes beyond the next mark.
 _HARMONY = re.compile(
     r"""
-    <\|channel\|> (?P<channel>[a-z]+) (?P<rest>(?: (?!<\|message\|>|<\|channel\|>) . )*+) <\|message\|>
-    (?P<body>(?: (?!<\|(?:end|return|call|start|channel)\|>) . )*+)
+    <\|channel\|> (?P<channel>[a-z]++) (?P<rest>(?: (?!<\|message\|>|<\|channel\|>) . )*) <\|message\|>
+    (?P<body>(?: (?!<\|(?:end|return|call|start|channel)\|>) . )*)
     """,
     re.VERBOSE | re.DOTALL,
 )
