@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from samequantity.engines.reading import settings_of
 from samequantity.engines.settings import EngineSettings
 from tiny_gguf import TinyModel
 
@@ -22,6 +23,7 @@ SETTINGS: dict[str, Any] = {
     "chat_template": None,
     "template_kwargs": {},
     "strftime_now": "2026-07-25",
+    "prompt_holds": [],
     "reasoning_format": "none",
     "max_tokens": 24,
     "temperature": 0,
@@ -35,7 +37,7 @@ ANSWER = "FINAL: 6.25 liters"
 
 def settings(**changes: Any) -> EngineSettings:
     """Greedy settings for a tiny model, with changes."""
-    return EngineSettings.from_mapping({**SETTINGS, **changes}, where="the test's settings")
+    return settings_of(EngineSettings, {**SETTINGS, **changes}, where="the test's settings")
 
 
 @pytest.fixture(scope="session")

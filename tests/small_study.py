@@ -32,6 +32,7 @@ SETTINGS = {
     "chat_template": None,
     "template_kwargs": {},
     "strftime_now": "2026-07-25",
+    "prompt_holds": [],
     "reasoning_format": "none",
     "max_tokens": 512,
     "temperature": 0,

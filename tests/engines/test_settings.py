@@ -6,6 +6,7 @@ import pytest
 
 from fixtures_gguf import SETTINGS, settings
 from samequantity.domain.exchange import MAX_SEED
+from samequantity.engines.reading import settings_of
 from samequantity.engines.settings import EngineSettings
 from samequantity.errors import SettingsError
 
@@ -14,13 +15,13 @@ def test_a_misspelt_setting_is_refused_with_the_right_spelling() -> None:
     with pytest.raises(
         SettingsError, match=r"^systems\.yaml, smol: unknown setting 'flash_atention'\. Did you mean fl"
     ):
-        EngineSettings.from_mapping({**SETTINGS, "flash_atention": True}, where="systems.yaml, smol")
+        settings_of(EngineSettings, {**SETTINGS, "flash_atention": True}, where="systems.yaml, smol")
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_no_setting_has_a_default(name: str) -> None:
     with pytest.raises(SettingsError, match=f"missing setting {name}"):
-        EngineSettings.from_mapping({key: value for key, value in SETTINGS.items() if key != name}, where="here")
+        settings_of(EngineSettings, {key: value for key, value in SETTINGS.items() if key != name}, where="here")
 
 
 @pytest.mark.parametrize(
@@ -48,6 +49,8 @@ def test_no_setting_has_a_default(name: str) -> None:
         ({"top_k": -1}, "top_k must be 0"),
         ({"top_p": 0}, "top_p must be above 0"),
         ({"strftime_now": "today"}, "strftime_now must be a date such as .*, not 'today'"),
+        ({"prompt_holds": "<think>"}, "prompt_holds must be a list of texts, not '<think>'"),
+        ({"prompt_holds": [1]}, "prompt_holds must be a list of texts"),
         ({"template_kwargs": []}, "template_kwargs must be a mapping"),
         ({"template_kwargs": {"messages": []}}, "template_kwargs must not set messages"),
         ({"template_kwargs": {"when": object()}}, "not JSON serializable"),
@@ -58,8 +61,8 @@ def test_a_value_without_a_meaning_is_refused(changes: dict[str, Any], message: 
         settings(**changes)
 
 
-def test_the_key_holds_every_setting_but_threads() -> None:
-    assert SETTINGS.keys() - {"threads"} == settings().key_settings().keys()
+def test_the_key_holds_every_setting_that_decides_an_answer() -> None:
+    assert SETTINGS.keys() - {"threads", "prompt_holds"} == settings().key_settings().keys()
     assert settings(threads=1).key_settings() == settings(threads=2).key_settings()
 
 

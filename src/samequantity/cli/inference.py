@@ -108,12 +108,11 @@ def infer(
     Every response is in the journal before the next prompt is asked: killed at any moment, the same command goes on
     where it was. The result of a shard is put together by merge.
     """
-    from samequantity.engines.opening import engine_identity
-    from samequantity.engines.settings import EngineSettings
+    from samequantity.engines.opening import engine_identity, read_settings
 
     started, clock = datetime.now(UTC), time.perf_counter()
     asked = TableInput(path=views, columns=_view_columns())
-    options = EngineSettings.from_mapping(settings, where=f"settings of {system}")
+    options = read_settings(settings, where=f"settings of {system}")
     files = _model_files(model, models_file, folder)
     job = Job(
         stage=STAGES["infer"],

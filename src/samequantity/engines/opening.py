@@ -1,9 +1,16 @@
 """Opens the engine that the settings name, or says what it would be without loading a model."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from samequantity.engines.base import Engine, Facts
+from samequantity.engines.reading import settings_of
 from samequantity.engines.settings import EngineSettings
+
+
+def read_settings(raw: Mapping[str, object], *, where: str) -> EngineSettings:
+    """The settings of the engine that `engine` names. SettingsError, naming the place `where`, for any other."""
+    return settings_of(EngineSettings, raw, where=where)
 
 
 def open_engine(settings: EngineSettings, model: Path, model_digest: str) -> Engine:

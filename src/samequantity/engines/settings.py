@@ -1,13 +1,11 @@
-"""An engine's settings: closed and without defaults, since llama-cpp-python takes a misspelt option in silence."""
+"""What an engine is told: how every engine samples, and the settings of llama.cpp and of the scripted engine."""
 
-import difflib
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import date
 from enum import StrEnum
-from typing import Any, Literal, Self, get_args, get_type_hints
+from typing import Any, Literal
 
 from samequantity.domain.exchange import Request, Sampling
 from samequantity.errors import SettingsError
@@ -37,8 +35,40 @@ class ReasoningFormat(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EngineSettings:
-    """Everything that an engine is told. All of it decides the answer, except `threads`.
+class DecodingSettings:
+    """How tokens are chosen and how many at most, in every engine's settings."""
+
+    max_tokens: int
+    """Cap of an answer in tokens, the end token included."""
+    temperature: float
+    top_k: int
+    top_p: float
+    seed: int
+
+    def __post_init__(self) -> None:
+        if self.max_tokens < 1:
+            raise SettingsError(f"max_tokens must be positive, not {self.max_tokens}")
+        try:
+            self.sampling()
+        except ValueError as error:
+            raise SettingsError(str(error)) from error
+
+    def sampling(self) -> Sampling:
+        """How tokens are chosen, unless a request says otherwise. ValueError when the values have no meaning."""
+        return Sampling(temperature=self.temperature, top_k=self.top_k, top_p=self.top_p, seed=self.seed)
+
+    def request(self, prompt: str) -> Request:
+        """The request that asks `prompt` with these settings."""
+        return Request(prompt=prompt, max_tokens=self.max_tokens, sampling=self.sampling())
+
+
+DECODING = frozenset(field.name for field in fields(DecodingSettings))
+"""The settings that each request brings along, so that an engine's identity does not hold them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineSettings(DecodingSettings):
+    """Everything that llama.cpp is told. All of it decides the answer, except `threads` and `prompt_holds`.
 
     No sampler exists beyond the four settings here: penalties, min-p and typical sampling are off because they are
     never built. The cache of keys and values is always f16.
@@ -67,14 +97,12 @@ class EngineSettings:
     """What the template is given besides the message, for instance `enable_thinking: false`."""
     strftime_now: str
     """The date, as YYYY-MM-DD, that a template is told when it asks for today's."""
+    prompt_holds: tuple[str, ...]
+    """Texts that every rendered prompt must hold, such as an empty think block. A check: in no key."""
     reasoning_format: ReasoningFormat
-    max_tokens: int
-    temperature: float
-    top_k: int
-    top_p: float
-    seed: int
 
     def __post_init__(self) -> None:
+        DecodingSettings.__post_init__(self)
         self._check_sizes()
         self._check_template()
         if self.backend == "cpu" and self.gpu_layers != 0:
@@ -83,13 +111,9 @@ class EngineSettings:
             raise SettingsError(
                 f"gpu_layers must be -1 (all) or positive with the backend {self.backend}, not {self.gpu_layers}"
             )
-        try:
-            self.sampling()
-        except ValueError as error:
-            raise SettingsError(str(error)) from error
 
     def _check_sizes(self) -> None:
-        for name in ("context", "batch", "ubatch", "max_tokens"):
+        for name in ("context", "batch", "ubatch"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{name} must be positive, not {getattr(self, name)}")
         if self.threads is not None and self.threads < 1:
@@ -113,70 +137,17 @@ class EngineSettings:
         except ValueError as error:
             raise SettingsError(f"strftime_now must be a date such as 2026-07-25, not {self.strftime_now!r}") from error
 
-    @classmethod
-    def from_mapping(cls, raw: Mapping[str, object], *, where: str) -> Self:
-        """The settings in a plain mapping that has exactly our keys.
-
-        `where` names the place, for instance "config/systems.yaml, system smol"; every message begins with it.
-        Raises SettingsError for an unknown or a missing key, a wrong type or a value without a meaning.
-        """
-        allowed = [field.name for field in fields(cls)]
-        for key in raw:
-            if key not in allowed:
-                near = difflib.get_close_matches(str(key), allowed, n=1)
-                hint = f" Did you mean {near[0]}?" if near else ""
-                raise SettingsError(f"{where}: unknown setting {key!r}.{hint} Allowed: {', '.join(allowed)}.")
-        if missing := [name for name in allowed if name not in raw]:
-            raise SettingsError(f"{where}: missing setting {', '.join(missing)}. Needed: {', '.join(allowed)}.")
-        hints = get_type_hints(cls)
-        values = {name: _typed(where, name, raw[name], hints[name]) for name in allowed}
-        try:
-            return cls(**values)
-        except SettingsError as error:
-            raise SettingsError(f"{where}: {error}") from error
-
-    def sampling(self) -> Sampling:
-        """How tokens are chosen, unless a request says otherwise. ValueError when the values have no meaning."""
-        return Sampling(temperature=self.temperature, top_k=self.top_k, top_p=self.top_p, seed=self.seed)
-
-    def request(self, prompt: str) -> Request:
-        """The request that asks `prompt` with these settings."""
-        return Request(prompt=prompt, max_tokens=self.max_tokens, sampling=self.sampling())
-
     def key_settings(self) -> dict[str, Any]:
-        """What enters the stage key: all settings but `threads`; a chat template of one's own as its SHA-256."""
+        """What enters the stage key: what decides an answer; a chat template of one's own as its SHA-256."""
         settings = asdict(self) | {"reasoning_format": self.reasoning_format.value}
-        del settings["threads"]
+        for name in ("threads", "prompt_holds"):
+            del settings[name]
         if self.chat_template is not None:
             settings["chat_template"] = hashlib.sha256(self.chat_template.encode()).hexdigest()
         return settings
 
     def engine_facts(self) -> dict[str, Any]:
         """The part of the key that an engine's identity holds: not the sampling, which each request brings along."""
-        elsewhere = {"chat_template", "max_tokens", "temperature", "top_k", "top_p", "seed"}
+        elsewhere = DECODING | {"chat_template"}
         facts = {name: value for name, value in self.key_settings().items() if name not in elsewhere}
         return {"engine_revision": ENGINE_REVISION, **facts}
-
-
-def _typed(where: str, name: str, value: object, hint: Any) -> Any:
-    """`value` as the field `name` wants it, nothing converted but an integer to a float and a word to its Enum."""
-    if isinstance(hint, type) and issubclass(hint, StrEnum):
-        choices = [member.value for member in hint]
-        if value in choices:
-            return hint(value)
-        raise SettingsError(f"{where}: {name} must be one of {', '.join(choices)}, not {value!r}")
-    if choices := list(get_args(hint)) if all(isinstance(choice, str) for choice in get_args(hint)) else []:
-        if value in choices:
-            return value
-        raise SettingsError(f"{where}: {name} must be one of {', '.join(choices)}, not {value!r}")
-    if hint == dict[str, Any]:
-        if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-            return dict(value)
-        raise SettingsError(f"{where}: {name} must be a mapping, not {value!r}")
-    if hint is float and type(value) is int:
-        return float(value)
-    expected = get_args(hint) or (hint,)
-    if type(value) in expected:  # exact: True is no integer here
-        return value
-    wanted = " or ".join("null" if kind is type(None) else kind.__name__ for kind in expected)
-    raise SettingsError(f"{where}: {name} must be {wanted}, not {value!r}")

@@ -1,0 +1,64 @@
+"""Reads settings into a dataclass: closed and without defaults, since engines take a misspelt option in silence."""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import fields
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+
+from samequantity.errors import SettingsError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
+
+
+def settings_of(kind: type[T], raw: Mapping[str, object], *, where: str) -> T:
+    """The settings in a plain mapping that has exactly the fields of the dataclass `kind`.
+
+    `where` names the place, for instance "config/systems.yaml, system smol"; every message begins with it. Raises
+    SettingsError for an unknown or a missing key, a wrong type or a value without a meaning.
+    """
+    allowed = [field.name for field in fields(kind)]
+    for key in raw:
+        if key not in allowed:
+            near = difflib.get_close_matches(str(key), allowed, n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise SettingsError(f"{where}: unknown setting {key!r}.{hint} Allowed: {', '.join(allowed)}.")
+    if missing := [name for name in allowed if name not in raw]:
+        raise SettingsError(f"{where}: missing setting {', '.join(missing)}. Needed: {', '.join(allowed)}.")
+    hints = get_type_hints(kind)
+    values = {name: _typed(where, name, raw[name], hints[name]) for name in allowed}
+    try:
+        return kind(**values)
+    except SettingsError as error:
+        raise SettingsError(f"{where}: {error}") from error
+
+
+def _typed(where: str, name: str, value: object, hint: Any) -> Any:
+    """`value` as the field `name` wants it, nothing converted but an integer to a float and a word to its Enum."""
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        choices = [member.value for member in hint]
+        if value in choices:
+            return hint(value)
+        raise SettingsError(f"{where}: {name} must be one of {', '.join(choices)}, not {value!r}")
+    if choices := list(get_args(hint)) if all(isinstance(choice, str) for choice in get_args(hint)) else []:
+        if value in choices:
+            return value
+        raise SettingsError(f"{where}: {name} must be one of {', '.join(choices)}, not {value!r}")
+    if hint == dict[str, Any]:
+        if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+            return dict(value)
+        raise SettingsError(f"{where}: {name} must be a mapping, not {value!r}")
+    if hint == tuple[str, ...]:
+        if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+            return tuple(value)
+        raise SettingsError(f"{where}: {name} must be a list of texts, not {value!r}")
+    if hint is float and type(value) is int:
+        return float(value)
+    expected = get_args(hint) or (hint,)
+    if type(value) in expected:  # exact: True is no integer here
+        return value
+    wanted = " or ".join("null" if kind is type(None) else kind.__name__ for kind in expected)
+    raise SettingsError(f"{where}: {name} must be {wanted}, not {value!r}")
