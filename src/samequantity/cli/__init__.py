@@ -22,7 +22,7 @@ _COMMANDS = {
     "render": "benchmark",
     "models": "models",
     "infer": "inference",
-    "merge": "inference",
+    "merge": "merging",
     "parse": "answers",
     "audit": "answers",
     "score": "results",

@@ -1,4 +1,4 @@
-"""Commands infer and merge: from views to one system's responses, in shards."""
+"""Command infer: from views to one system's responses, in shards."""
 
 import re
 import time
@@ -11,16 +11,13 @@ import click
 
 from samequantity.cli.inputs import TableInput
 from samequantity.cli.logs import log_file_stream
-from samequantity.cli.models import folder, pins_file
-from samequantity.cli.options import FILE, FOLDER, mapping, out, store, table_in
+from samequantity.cli.options import FOLDER, out, store, table_in
 from samequantity.cli.running import Job, finish, write_products
-from samequantity.errors import IntegrityError, SettingsError, TableError
-from samequantity.models.pins import load_pins, pin_of
+from samequantity.cli.systems import ModelFiles, model_files, system_options
+from samequantity.errors import SettingsError
 from samequantity.registry import STAGES
-from samequantity.store.digests import file_digest
 from samequantity.store.manifests import Manifest
 from samequantity.store.objects import ObjectStore
-from samequantity.store.study import vouched
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,14 +48,6 @@ class Part:
         return part(views, index=self.number - 1, count=self.count)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelFiles:
-    """A model's verified files: the first one, which the others are found by, and one digest for all."""
-
-    path: Path
-    digest: str
-
-
 def _part(_: click.Context, __: click.Parameter, value: str) -> Part:
     match = _PART.fullmatch(value)
     if match is None or int(match[1]) > int(match[2]):
@@ -68,13 +57,7 @@ def _part(_: click.Context, __: click.Parameter, value: str) -> Part:
 
 @click.command()
 @table_in("views", "The views to ask, with view_id and prompt")
-@click.option("--system", required=True, help="Name of the system, as it stands in every table.")
-@click.option("--model", required=True, help="Name of a pinned model, or a GGUF file of your own.")
-@pins_file
-@folder
-@click.option(
-    "--settings", callback=mapping, required=True, help="Engine settings as JSON, or @FILE for a YAML or JSON file."
-)
+@system_options
 @click.option("--part", callback=_part, default="1/1", show_default=True, help="Shard to ask: number/count.")
 @click.option("--repeat", type=click.IntRange(min=0), default=0, show_default=True, help="Repetition of the study.")
 @click.option(
@@ -111,9 +94,9 @@ def infer(
     from samequantity.engines.opening import engine_identity, read_settings
 
     started, clock = datetime.now(UTC), time.perf_counter()
-    asked = TableInput(path=views, columns=_view_columns())
+    asked = TableInput(path=views, columns=view_columns())
     options = read_settings(settings, where=f"settings of {system}")
-    files = _model_files(model, models_file, folder)
+    files = model_files(model, models_file, folder)
     job = Job(
         stage=STAGES["infer"],
         inputs={"views": asked},
@@ -137,7 +120,7 @@ def infer(
         result, facts = _ask(asked.frame, part, options, files, system, repeat, journal, wait)
         responses = result.responses
         _write_telemetry(result, out)
-    outputs = write_products({_role(out): out}, {_role(out): responses})
+    outputs = write_products({role(out): out}, {role(out): responses})
     manifest = Manifest(recipe=recipe, outputs=outputs, part=str(part))
     manifest.write(job.manifest_path)
     seconds = time.perf_counter() - clock
@@ -181,67 +164,13 @@ def _write_telemetry(result: "Inference", out: Path) -> None:
     write_table(result.telemetry, out.with_name(f"{out.stem}.telemetry.jsonl"))
 
 
-def _model_files(model: str, models_file: Path, folder: Path) -> ModelFiles:
-    """A pinned model, its files hashed and found right, or a file of the user's own, hashed."""
-    own = Path(model)
-    if own.suffix:
-        if own.exists():
-            return ModelFiles(path=own, digest=file_digest(own))
-        if own.suffix == ".gguf":
-            raise SettingsError(f"--model {model}: no such file")
-    from samequantity.models.files import verify
-
-    pin = pin_of(load_pins(models_file), model)
-    return ModelFiles(path=folder / pin.files[0].name, digest=verify(pin, folder).digest)
-
-
-def _view_columns() -> "dict[str, pl.DataType]":
-    import polars as pl
-
-    return {"view_id": pl.String(), "prompt": pl.String()}
-
-
-@click.command()
-@table_in("views", "The views that were asked")
-@click.argument("parts", type=FILE, nargs=-1, required=True)
-@out("the responses go")
-@store
-def merge(views: Path, parts: tuple[Path, ...], out: Path, store: ObjectStore | None) -> None:
-    """Put the shards PARTS of one system together: the same table for any number of shards."""
-    asked = TableInput(path=views, columns=_view_columns())
-    manifests = [_shard(path) for path in parts]
-    recipe = manifests[0].recipe
-    for path, manifest in zip(parts, manifests, strict=True):
-        if manifest.key != recipe.key:
-            raise TableError(
-                f"{path}: made with other settings, views or code than {parts[0]}; ask it again with infer"
-            )
-    numbers = sorted(manifest.part or "" for manifest in manifests)
-    if numbers != sorted(str(Part(number=number, count=len(parts))) for number in range(1, len(parts) + 1)):
-        raise TableError(f"{out}: the parts {', '.join(numbers)} are not one of each of {len(parts)}")
-    if asked.digest != recipe.inputs["views"]:
-        raise TableError(f"{parts[0]}: its views are not those of {views}; ask it again with infer")
-
-    started, clock = datetime.now(UTC), time.perf_counter()
-    from samequantity.stages.collect import merge as stage
-    from samequantity.stages.infer import RESPONSES_SCHEMA
-
-    merged = stage([TableInput(path=path, columns=RESPONSES_SCHEMA).frame for path in parts], asked.frame)
-    job = Job(stage=STAGES["infer"], inputs={}, settings={}, outputs={ROLE: out}, store=store)
-    role = _role(out)
-    whole = Manifest(recipe=recipe, outputs=write_products({role: out}, {role: merged}))
-    whole.write(job.manifest_path)
-    if store and role == ROLE:
-        store.put(whole, job.outputs)
-    finish(job, whole, started=started, seconds=time.perf_counter() - clock, from_store=False, parts=len(parts))
-
-
-def _role(out: Path) -> str:
+def role(out: Path) -> str:
+    """The role of a file of responses in its manifest."""
     return f"responses{out.suffix}"
 
 
-def _shard(path: Path) -> Manifest:
-    made = vouched(path)
-    if made is None or made.manifest.part is None:
-        raise IntegrityError(f"{path}: not a shard with its manifest, as infer writes them")
-    return made.manifest
+def view_columns() -> "dict[str, pl.DataType]":
+    """What asking needs of the views."""
+    import polars as pl
+
+    return {"view_id": pl.String(), "prompt": pl.String()}
