@@ -15,7 +15,7 @@ STUDY = $(RUN) $(ALONE) sh -c '$(call UNLOCK,$(1)); \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo smoke test bench lint format lock clean
+.PHONY: help setup demo smoke test cuda bench lint format lock clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -34,6 +34,9 @@ smoke: $(VENV)/.ready  ## The same workflow on 17 prompts (results/smoke)
 
 test: $(VENV)/.ready  ## Run the tests
 	@$(RUN) python -m pytest
+
+cuda: $(VENV)/.ready  ## Build the llama.cpp of .venv anew for NVIDIA GPUs (needs the CUDA toolkit)
+	@$(RUN) bash envs/llama-cpp.sh -DGGML_CUDA=on
 
 bench: $(VENV)/.ready  ## Time the statistics on planted answers, beside scipy (a minute)
 	@$(RUN) PYTHONPATH=tests python bench/bootstrap.py
@@ -56,8 +59,9 @@ lock:  ## Resolve requirements.lock anew from pyproject.toml
 	    --no-emit-index-url --no-emit-find-links --group build --group test --group lint --group cluster \
 	    --output-file requirements.lock
 
-clean:  ## Remove what set-up and runs made here, but for the model files
-	rm -rf $(VENV) .snakemake results/demo results/full results/smoke results/bench results/store results/logs
+# Other studies stay, with the store and the journals behind them: they may have cost days of a GPU.
+clean:  ## Remove what set-up and the demo made here, but for the model files
+	rm -rf $(VENV) .snakemake results/demo results/smoke results/bench
 
 $(VENV)/.python:
 	@echo "Setting up $(VENV) with $$($(PYTHON) --version)"

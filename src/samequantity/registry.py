@@ -43,6 +43,8 @@ STAGES = {
             modules=("samequantity.stages.infer", "samequantity.engines.llama"),
             packages=("llama-cpp-python", "jinja2"),
         ),
+        Stage(name="import", modules=("samequantity.stages.transcripts", "samequantity.engines.channels")),
+        Stage(name="repeat", modules=("samequantity.stages.repeat",)),
         Stage(name="parse", modules=("samequantity.stages.parse",)),
         Stage(name="audit", modules=("samequantity.stages.audit",)),
         Stage(name="score", modules=("samequantity.stages.score",), packages=("scipy",)),
@@ -50,6 +52,7 @@ STAGES = {
         Stage(name="compare", modules=("samequantity.stages.compare",), packages=("numpy", "scipy")),
         Stage(name="collect", modules=("samequantity.stages.collect",)),
         Stage(name="tables", modules=("samequantity.stages.tables",)),
+        Stage(name="runtime", modules=("samequantity.reporting.runtime",)),
         Stage(name="figures", modules=("samequantity.stages.figures",), packages=("matplotlib",)),
     )
 }

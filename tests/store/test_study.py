@@ -196,7 +196,7 @@ def test_the_cure_takes_the_studys_own_configuration(project: Path) -> None:
     (project / "config" / "demo.yaml").touch()
 
     assert "--configfile config/demo.yaml " in rebuild_command(Path("results/demo/views.parquet").absolute(), "demo")
-    assert "--configfile" not in rebuild_command(Path("results/full/views.parquet"), "full")
+    assert "--configfile" not in rebuild_command(Path("results/paper/views.parquet"), "paper")
 
 
 def test_made_files_are_those_that_manifests_name() -> None:

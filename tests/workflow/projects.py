@@ -132,7 +132,12 @@ def make_project(folder: Path, *, shards: int = 1, sample: dict[str, int] | None
         }
     }
     (folder / "resources/test_models.yaml").write_text(yaml.safe_dump(pins))
-    system = {"model": SYSTEM, "shards": shards, "settings": SETTINGS | settings}
+    system = {
+        "model": SYSTEM,
+        "shards": shards,
+        "resources": {"gpus": 0, "memory_mb": 1000, "minutes": 10},
+        "settings": SETTINGS | settings,
+    }
     config = {
         "study": "test",
         "systems": [SYSTEM],

@@ -7,7 +7,7 @@ rule collect:
     log:
         "results/logs/{study}/collect/{table}.log",
     wildcard_constraints:
-        table="scores|intervals|comparisons",
+        table="scores|intervals|comparisons|tokens|repeats",
     conda:
         "../../envs/analysis.yaml"
     params:

@@ -4,6 +4,8 @@ import json
 import os
 import re
 import shlex
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -32,6 +34,14 @@ if absent := [key for key in ("benchmark", "wording", "models", "published") if 
     raise WorkflowError(f"config: {absent[0]}: no such file: {config[absent[0]]}")
 
 
+# Systems whose responses were made elsewhere; those that we ask; and of these, those whose model is here and not behind
+# a server.
+TRANSCRIPTS = [name for name in SYSTEMS if "transcript" in config["catalogue"][name]]
+ASKED = [name for name in SYSTEMS if name not in TRANSCRIPTS]
+LOCAL = [name for name in ASKED if config["catalogue"][name]["model"] is not None]
+REPEATED = ASKED if config["repeat_prompts"] != 0 else []
+
+
 wildcard_constraints:
     study=re.escape(STUDY),
     system=NAME,
@@ -56,6 +66,57 @@ def system_config(name):
     return config["catalogue"][name]
 
 
+def among(systems):
+    """A pattern that matches the names of these systems alone, or nothing if there are none."""
+    return "|".join(map(re.escape, systems)) or r"(?!)"
+
+
+def model_of(name):
+    """A system's model: a name among the pins, or the path of a file of the user's own; None for a server."""
+    return system_config(name)["model"]
+
+
+def is_own_file(model):
+    """Whether a model is named by the path of its file."""
+    return model.endswith(".gguf")
+
+
+def model_input(wildcards):
+    """What must be there before a system is asked: the receipt of its fetched model, its own file, or nothing."""
+    model = model_of(wildcards.system)
+    if model is None:
+        return []
+    return model if is_own_file(model) else f"results/{wildcards.study}/models/{model}.json"
+
+
+def model_option(wildcards):
+    """The option that names a system's model."""
+    model = model_of(wildcards.system)
+    return "" if model is None else f"--model {shlex.quote(model)}"
+
+
+def resource(key):
+    """A function that gives one of a system's resources."""
+    return lambda wildcards: system_config(wildcards.system)["resources"][key]
+
+
+def inference_environment(wildcards):
+    """The conda environment that asks a system, built for its backend."""
+    backend = system_config(wildcards.system)["settings"].get("backend")
+    return f"../../envs/inference{'-cuda' if backend == 'cuda' else ''}.yaml"
+
+
+def transcript_options(wildcards):
+    """How a system's transcript is read."""
+    entry = system_config(wildcards.system)
+    options = ["--reasoning-format", entry["reasoning_format"]]
+    for name, there in sorted(entry["columns"].items()):
+        options += ["--column", f"{name}={there}"]
+    options += ["--finish-reason", entry["finish_reason"]] if entry["finish_reason"] is not None else []
+    options += ["--allow-missing"] if entry["allow_missing"] else []
+    return shlex.join(options)
+
+
 def engine_settings(wildcards):
     """A system's engine settings as one sorted text: Snakemake compares params as a set of values."""
     return json.dumps(system_config(wildcards.system)["settings"], sort_keys=True)
@@ -78,14 +139,18 @@ def everything():
     Each file is asked for by name: a job that fails has lost its outputs, and the next run makes up for it only if they
     are wanted themselves, since what was made from them is still there.
     """
-    tables = ["bases.parquet", "views.parquet", "scores.parquet", "intervals.parquet"]
-    of_systems = [f"models/{system_config(system)['model']}.json" for system in SYSTEMS]
-    of_systems += [part for system in SYSTEMS for part in parts_of(system)]
+    tables = ["bases.parquet", "views.parquet", "scores.parquet", "intervals.parquet", "runtime.md"]
+    of_systems = [f"models/{model_of(system)}.json" for system in LOCAL if not is_own_file(model_of(system))]
+    of_systems += [part for system in ASKED for part in parts_of(system)]
     of_systems += expand(
         "{table}/{system}.parquet",
         table=["responses", "answers", "audits", "scores", "intervals"],
         system=SYSTEMS,
     )
+    of_systems += expand("tokens/{system}.{table}", system=LOCAL, table=["parquet", "prompts.parquet"])
+    of_systems += expand("{table}/{system}.parquet", table=["repeats", "again"], system=REPEATED)
+    tables += ["tokens.parquet"] if LOCAL else []
+    tables += ["repeats.parquet"] if REPEATED else []
     of_pairs = ["comparisons.parquet"] if PAIRS else []
     of_pairs += [f"comparisons/{system}/{reference}.parquet" for system, reference in PAIRS]
     return [study(path) for path in [*tables, *of_systems, *of_pairs, "tables", "figures"]]
@@ -93,10 +158,11 @@ def everything():
 
 def collected(wildcards):
     """The tables that become one of the study: of each system, or of each pair that is compared."""
-    if wildcards.table == "comparisons":
-        names = [f"{system}/{reference}" for system, reference in PAIRS]
-    else:
-        names = SYSTEMS
+    names = {
+        "comparisons": [f"{system}/{reference}" for system, reference in PAIRS],
+        "tokens": LOCAL,
+        "repeats": REPEATED,
+    }.get(wildcards.table, SYSTEMS)
     return expand("results/{study}/{table}/{name}.parquet", study=wildcards.study, table=wildcards.table, name=names)
 
 
@@ -111,19 +177,43 @@ def complete_option():
     return "--complete-orbits-only" if config["complete_orbits_only"] else ""
 
 
-def comparisons_table():
-    """The study's table of comparisons, if it compares any systems."""
-    return ["results/{study}/comparisons.parquet"] if PAIRS else []
+def beside():
+    """The study's tables that stand beside its scores, by the option that takes them, as far as there are any."""
+    present = {"comparisons": PAIRS, "tokens": LOCAL, "repeats": REPEATED}
+    return {name: f"results/{{study}}/{name}.parquet" for name, owners in present.items() if owners}
 
 
-def comparisons_option():
-    """The option in front of `comparisons_table`."""
-    return "--comparisons" if PAIRS else ""
+def beside_options():
+    """Those tables as options."""
+    return [f"--{name} {study(f'{name}.parquet')}" for name in beside()]
 
 
 def all_cores():
     """The cores of this run; 1 where none is given, as for a report or a summary, which run no job."""
     return workflow.resource_settings.cores or 1
+
+
+def refuse_without_gpu():
+    """Stop before anything is fetched or asked when this machine is to ask a system for which it has no GPU.
+
+    A scheduler's nodes may have one, and a run that asks nothing needs none. Raises WorkflowError.
+    """
+    asks = {job.wildcards.system for job in workflow.dag.needrun_jobs() if job.rule.name in ("infer", "ask_again")}
+    backends = {name: system_config(name)["settings"].get("backend", "cpu") for name in LOCAL if name in asks}
+    program = shutil.which("samequantity")
+    if not workflow.local_exec or program is None:
+        return
+    for backend in sorted(set(backends.values()) - {"cpu"}):
+        looked = subprocess.run([program, "devices", "--require", backend], capture_output=True, text=True)
+        if looked.returncode != 0:
+            names = [name for name, wanted in backends.items() if wanted == backend]
+            raise WorkflowError(
+                f"This study needs a GPU that this machine cannot give: {', '.join(names)}.\n"
+                f"{looked.stderr.strip().removeprefix('samequantity: ')}\n"
+                "Nothing was downloaded or asked. Two ways on:\n"
+                "  the demo     make demo: the same benchmark in small, with a model that runs on this processor\n"
+                "  the cluster  snakemake --executor slurm --jobs 8: each system becomes a job on a node with a GPU"
+            )
 
 
 def how_to_resume():

@@ -1,26 +1,32 @@
 rule infer:
     input:
         views="results/{study}/views.parquet",
-        model=lambda wildcards: f"results/{wildcards.study}/models/{system_config(wildcards.system)['model']}.json",
+        model=model_input,
     output:
         part="results/{study}/parts/{system}/{shard}-of-{shards}.parquet",
         manifest="results/{study}/parts/{system}/{shard}-of-{shards}.manifest.json",
     log:
         "results/logs/{study}/infer/{system}-{shard}-of-{shards}.log",
+    wildcard_constraints:
+        system=among(ASKED),
     conda:
-        "../../envs/inference.yaml"
+        inference_environment
     # Two runs on one machine slow each other down several times, so an inference job takes all the cores there are.
     threads: all_cores()
+    resources:
+        gpu=resource("gpus"),
+        mem_mb=resource("memory_mb"),
+        runtime=resource("minutes"),
     params:
         *source("infer"),
-        model=lambda wildcards: system_config(wildcards.system)["model"],
+        model=model_option,
         settings=engine_settings,
         pins=config["models"],
         folder=config["models_folder"],
         store=config["store"],
     shell:
         "samequantity --log {log} infer --views {input.views} --system {wildcards.system}"
-        " --model {params.model} --models-file {params.pins:q} --folder {params.folder:q}"
+        " {params.model} --models-file {params.pins:q} --folder {params.folder:q}"
         " --settings {params.settings:q} --part {wildcards.shard}/{wildcards.shards}"
         " --journal results/{wildcards.study}/journal/{wildcards.system}"
         " --out {output.part} --store {params.store:q}"
@@ -35,6 +41,8 @@ rule merge:
         manifest="results/{study}/responses/{system}.manifest.json",
     log:
         "results/logs/{study}/merge/{system}.log",
+    wildcard_constraints:
+        system=among(ASKED),
     conda:
         "../../envs/analysis.yaml"
     params:

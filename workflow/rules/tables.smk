@@ -1,8 +1,8 @@
 rule tables:
     input:
+        *beside().values(),
         scores="results/{study}/scores.parquet",
         intervals="results/{study}/intervals.parquet",
-        comparisons=comparisons_table(),
         published=config["published"],
     output:
         report(
@@ -18,10 +18,10 @@ rule tables:
         "../../envs/analysis.yaml"
     params:
         *source("tables"),
-        comparisons=comparisons_option(),
+        beside=beside_options(),
         systems=expand("--system {system}", system=SYSTEMS),
         store=config["store"],
     shell:
         "samequantity --log {log} tables --scores {input.scores} --intervals {input.intervals}"
-        " {params.comparisons} {input.comparisons} --published {input.published}"
+        " {params.beside} --published {input.published}"
         " {params.systems} --out {output} --store {params.store:q}"

@@ -10,6 +10,7 @@ import os
 import sys
 from importlib import import_module
 from io import TextIOWrapper
+from keyword import iskeyword
 from pathlib import Path
 
 import click
@@ -23,6 +24,8 @@ _COMMANDS = {
     "models": "models",
     "infer": "inference",
     "merge": "merging",
+    "import": "transcripts",
+    "repeat": "repeat",
     "parse": "answers",
     "audit": "answers",
     "score": "results",
@@ -31,11 +34,13 @@ _COMMANDS = {
     "collect": "results",
     "tables": "results",
     "figures": "results",
+    "runtime": "runtime",
     "status": "upkeep",
     "verify": "upkeep",
     "provenance": "upkeep",
     "diff": "comparison",
     "store": "storage",
+    "devices": "runtime",
 }
 
 _CURES = {
@@ -56,7 +61,7 @@ class _Commands(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         module = import_module(f"samequantity.cli.{_COMMANDS[cmd_name]}")
-        command = getattr(module, cmd_name)
+        command = getattr(module, f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name)
         return command if isinstance(command, click.Command) else None
 
     def invoke(self, ctx: click.Context) -> object:

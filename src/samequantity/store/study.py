@@ -144,6 +144,10 @@ _RULES = {
     "scores": "score",
     "intervals": "bootstrap",
     "comparisons": "compare",
+    "again": "ask_again",
+    "repeats": "repeat",
+    "tokens": "tokens",
+    "runtime": "runtime",
     "tables": "tables",
     "figures": "figures",
 }
@@ -157,6 +161,8 @@ def _rule(relative: Path) -> str:
     """The rule that makes a file, from its place: results/<study>/<place>/… or results/<study>/<place>.<suffixes>."""
     first, *rest = relative.parts[2:]
     place = first.partition(".")[0]
-    if not rest and place in ("scores", "intervals", "comparisons"):
+    if not rest and place in ("scores", "intervals", "comparisons", "tokens", "repeats"):
         return "collect"
+    if place == "responses" and rest and not (relative.parents[1] / "parts" / relative.stem).is_dir():
+        return "import"  # a system that was asked here has its shards
     return _RULES.get(place, "all")
