@@ -15,10 +15,10 @@ STUDY = $(RUN) $(ALONE) sh -c '$(call UNLOCK,$(1)); \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo smoke test cuda bench lint format lock clean
+.PHONY: help setup demo smoke test cuda bench bench-server lint format lock clean
 
 help:  ## List the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 setup: $(VENV)/.ready  ## Set up .venv: the locked packages, llama.cpp built from source, this package
 
@@ -41,6 +41,9 @@ cuda: $(VENV)/.ready  ## Build the llama.cpp of .venv anew for NVIDIA GPUs (need
 bench: $(VENV)/.ready  ## Time the statistics on planted answers, beside scipy (a minute)
 	@$(RUN) PYTHONPATH=tests python bench/bootstrap.py
 	@$(RUN) PYTHONPATH=tests python bench/study.py
+
+bench-server: $(VENV)/.ready  ## Ask the demo's model 50 prompts in process and behind a server, and compare
+	@$(RUN) PYTHONPATH=tests python bench/server.py
 
 lint: $(VENV)/.ready  ## Check style and types of the code and of the workflow
 	@$(RUN) ruff check

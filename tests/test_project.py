@@ -65,7 +65,7 @@ def test_one_version_of_each_package_serves_every_python() -> None:
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("name", ["analysis", "inference"])
+@pytest.mark.parametrize("name", ["analysis", "inference", "inference-cuda"])
 def test_conda_environments_have_the_locks_versions(name: str) -> None:
     pip = next(entry["pip"] for entry in read(f"envs/{name}.yaml")["dependencies"] if isinstance(entry, dict))
     pinned = dict(entry.split("==") for entry in pip)
@@ -73,8 +73,9 @@ def test_conda_environments_have_the_locks_versions(name: str) -> None:
     assert {package: LOCKED[package] for package in pinned} == pinned
 
 
-def test_the_inference_environment_builds_with_the_locks_version() -> None:
-    script = (ROOT / "envs/inference.post-deploy.sh").read_text()
+@pytest.mark.parametrize("name", ["inference", "inference-cuda"])
+def test_an_inference_environment_builds_with_the_locks_version(name: str) -> None:
+    script = (ROOT / f"envs/{name}.post-deploy.sh").read_text()
 
     assert f"scikit-build-core=={LOCKED['scikit-build-core']}" in script
 

@@ -40,7 +40,7 @@ STAGES = {
         Stage(name="render", modules=("samequantity.stages.render",)),
         Stage(
             name="infer",
-            modules=("samequantity.stages.infer", "samequantity.engines.llama"),
+            modules=("samequantity.stages.infer", "samequantity.engines.llama", "samequantity.engines.endpoint"),
             packages=("llama-cpp-python", "jinja2"),
         ),
         Stage(name="import", modules=("samequantity.stages.transcripts", "samequantity.engines.channels")),

@@ -8,9 +8,11 @@ from samequantity.cli import cli
 NEEDS = {
     "generate": ["--benchmark", "--sample", "--out", "--jsonl", "--store"],
     "render": ["--bases", "--benchmark", "--wording", "--out", "--jsonl", "--store"],
-    "models": ["list", "fetch", "verify"],
-    "infer": ["--views", "--system", "--model", "--settings", "--part", "--repeat", "--journal", "--out", "--store"],
+    "models": ["list", "fetch", "verify", "lock"],
+    "infer": ["--views", "--system", "--model", "--settings", "--part", "--prompts", "--journal", "--out"],
     "merge": ["--views", "PARTS", "--out", "--store"],
+    "import": ["--views", "--transcript", "--system", "--column", "--finish-reason", "--reasoning-format", "--out"],
+    "repeat": ["--views", "--responses", "--again", "--other-engine", "--asterisk-between-digits", "--out", "--store"],
     "parse": ["--views", "--responses", "--system", "--out", "--store", "view_id", "finish_reason", "expected"],
     "audit": ["--views", "--responses", "--answers", "--asterisk-between-digits", "--out", "--store", "keep"],
     "score": ["--views", "--answers", "--audits", "--complete-orbits-only", "--out", "--store", "family"],
@@ -19,11 +21,13 @@ NEEDS = {
     "collect": ["TABLES", "--out", "--store"],
     "tables": ["--scores", "--intervals", "--system", "--out", "--store"],
     "figures": ["--scores", "--intervals", "--system", "--out", "--store"],
+    "runtime": ["RESPONSES", "--runs", "--out"],
     "status": ["STUDIES"],
     "verify": ["PATHS"],
     "provenance": ["FILE"],
     "diff": ["OLD", "NEW"],
     "store": ["ls", "gc", "remove"],
+    "devices": ["--require", "cuda"],
 }
 
 

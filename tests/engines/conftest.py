@@ -1,5 +1,5 @@
 """The tiny models."""
 
-from fixtures_gguf import random_model, scripted_model
+from fixtures_gguf import random_model, read_here, scripted_model
 
-__all__ = ["random_model", "scripted_model"]
+__all__ = ["random_model", "read_here", "scripted_model"]

@@ -49,6 +49,18 @@ HARMONY = [
     pytest.param(
         f"<|start|>assistant<|channel|>final<|message|>{ANSWER}<|return|>", ANSWER, "", id="begins with its role"
     ),
+    pytest.param(
+        "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>commentary to=functions.f "
+        "<|constrain|>json<|message|>{}<|call|>",
+        "",
+        "a\n{}",
+        id="ends with a call",
+    ),
+    pytest.param(f"<|channel|>analysis<|message|>{ANSWER}<|return|>", "", ANSWER, id="ends while thinking"),
+    pytest.param(f"<|channel|>commentary<|message|>{ANSWER}<|end|>", "", ANSWER, id="commentary alone"),
+    pytest.param(f"<|channel|>final <|constrain|>text<|message|>{ANSWER}<|end|>", ANSWER, "", id="final with a form"),
+    pytest.param("<|channel|>analysis<|mess", "", "", id="cut in the first header"),
+    pytest.param("<|channel|>", "", "", id="cut after the first mark"),
     pytest.param(f"FINAL: 3 L<|channel|>final<|message|>{ANSWER}", ANSWER, "FINAL: 3 L", id="text before"),
     pytest.param(ANSWER, ANSWER, "", id="absent"),
     pytest.param("", "", "", id="nothing"),

@@ -9,12 +9,11 @@ import pytest
 
 from fixtures_gguf import ANSWER, settings
 from samequantity.domain.exchange import FinishReason
-from samequantity.engines.library import Device, backend_devices, devices
-from samequantity.engines.loading import offloaded_layers
 from samequantity.engines.opening import engine_identity, open_engine
-from samequantity.engines.probe import probe
 from samequantity.errors import ModelError
 from tiny_gguf import CHATML, END, TinyModel
+
+pytestmark = pytest.mark.usefixtures("read_here")
 
 PROMPTS = ["A jug holds 3/4 liters.", "A tank of 40 liters is 37.5% full.", "A jug holds 12 liters.", "Ωμέγα × 10^4"]
 
@@ -131,20 +130,17 @@ def test_the_beginning_token_occurs_at_most_once(tmp_path: Path, wants: bool, wr
 
 
 def test_the_identity_is_known_before_the_model_is_loaded(scripted_model: Path) -> None:
-    chosen = settings(template_kwargs={"enable_thinking": False})
+    chosen = settings(template_kwargs={"thinks": False}, chat_template=CHATML + "{{ thinks }}")
     with open_engine(chosen, scripted_model, "digest") as engine:
         identity = engine.identity()
-        host = engine.host_facts()
 
     assert identity == engine_identity(chosen, scripted_model, "digest")
     assert json.loads(json.dumps(identity)) == identity
     assert identity["model_digest"] == "digest"
-    assert hashlib.sha256(CHATML.encode()).hexdigest() == identity["template_digest"]
-    assert identity["template_kwargs"] == {"enable_thinking": False}
+    assert hashlib.sha256((CHATML + "{{ thinks }}").encode()).hexdigest() == identity["template_digest"]
+    assert identity["template_kwargs"] == {"thinks": False}
     assert {"0.3.36": "0c1e57098bba"}[str(identity["llama_cpp_python"])] == identity["llama_cpp_commit"]
     assert not {"threads", "seed", "temperature"} & identity.keys()
-    assert host["threads"] == 1
-    assert json.dumps(host)
 
 
 def test_a_template_of_ones_own_changes_prompt_and_identity(scripted_model: Path) -> None:
@@ -172,73 +168,6 @@ def test_a_prompt_that_does_not_fit_is_refused_before_it_is_asked(scripted_model
                 ask(chosen.request("x" * (room + 1)))
 
 
-@pytest.mark.parametrize("damage", ["empty", "cut head", "cut weights", "noise", "no model"])
-def test_a_broken_file_is_a_message_that_names_it(tmp_path: Path, scripted_model: Path, damage: str) -> None:
-    whole = scripted_model.read_bytes()
-    path = tmp_path / "broken.gguf"
-    path.write_bytes(
-        {
-            "empty": b"",
-            "cut head": whole[:1000],
-            "cut weights": whole[:-1000],
-            "noise": whole[:4] + bytes(range(256)) * 40,
-            "no model": b"PK\x03\x04" + whole[4:],
-        }[damage]
-    )
-
-    with pytest.raises(ModelError, match=r"broken\.gguf: llama\.cpp cannot read it"):
-        open_engine(settings(), path, "digest")
-
-
-def test_a_file_that_makes_llama_cpp_abort_leaves_this_process_alive(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A token that occurs twice ends the process that reads it; here only the child's."""
-    monkeypatch.setattr("tiny_gguf._CONTROL", (END, "<|im_start|>", "<|bos|>", "a"))
-    model = TinyModel().write(tmp_path / "twice.gguf")
-
-    with pytest.raises(
-        ModelError, match=r"twice\.gguf: llama\.cpp cannot read it as a GGUF model \(it died of SIGABRT"
-    ):
-        probe(model)
-
-
-def test_an_absent_file_is_a_message(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"nowhere\.gguf: no such model file"):
-        open_engine(settings(), tmp_path / "nowhere.gguf", "digest")
-
-
-CPU = Device(registry="CPU", name="CPU", description="a processor", handle=1)
-GPU = Device(registry="CUDA", name="CUDA0", description="an accelerator", handle=2)
-
-
-def test_a_declared_gpu_is_used_and_a_declared_cpu_leaves_it_alone() -> None:
-    assert backend_devices("cuda", [CPU, GPU], offload=True) == [GPU]
-    assert backend_devices("cpu", [CPU, GPU], offload=True) == []
-
-
-@pytest.mark.parametrize(
-    ("offload", "found", "cure"),
-    [(False, [CPU], "Rebuild it: CMAKE_ARGS=.*CUDA"), (True, [CPU], "check the driver"), (True, [], "found: none")],
-)
-def test_a_declared_gpu_that_is_not_there_is_an_error(offload: bool, found: list[Device], cure: str) -> None:
-    with pytest.raises(ModelError, match=f"declare the backend cuda.*{cure}"):
-        backend_devices("cuda", found, offload=offload)
-
-
-def test_the_declared_gpu_is_missed_before_the_model_is_even_looked_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("samequantity.engines.llama.devices", lambda: [CPU])
-
-    with pytest.raises(ModelError, match="declare the backend cuda"):
-        open_engine(settings(backend="cuda", gpu_layers=-1), tmp_path / "nowhere.gguf", "digest")
-
-
-def test_the_library_names_the_processor_among_its_devices() -> None:
-    assert "CPU" in {device.registry for device in devices()}
-
-
 def test_a_closed_engine_is_closed(scripted_model: Path) -> None:
     engine = open_engine(settings(), scripted_model, "digest")
     engine.close()
@@ -251,9 +180,3 @@ def test_a_closed_engine_is_closed(scripted_model: Path) -> None:
 def test_llama_cpps_log_stays_off_the_terminal(scripted_model: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert answers(scripted_model, ["2+2?"]) == [ANSWER + END]
     assert tuple(capfd.readouterr()) == ("", "")
-
-
-def test_the_log_tells_whether_layers_are_on_the_gpu() -> None:
-    assert offloaded_layers("load_tensors: offloaded 29/29 layers to GPU\n") == "29/29"
-    assert None is offloaded_layers("load_tensors: offloaded 0/29 layers to GPU\n")
-    assert None is offloaded_layers("")

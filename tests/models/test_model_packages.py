@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from fake_sources import FakeHub, Settings, StartFetch, Told, Wheels, sha256
+from fake_hub import FakeHub, sha256
+from fake_sources import Settings, StartFetch, Told, Wheels
 from samequantity.errors import IntegrityError, ModelError, SettingsError
 from samequantity.models.files import fetch
 

@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from samequantity.errors import SettingsError
-from samequantity.models.pins import HubPin, ModelName, ModelPin, PackagesPin, PathPin, load_pins, pin_of
+from samequantity.models.pins import ModelName, ModelPin, load_pins, pin_of
+from samequantity.models.source_pins import HubPin, PackagesPin, PathPin
 
 SHIPPED = Path(__file__).parents[2] / "resources" / "pinned_models.yaml"
 
@@ -75,6 +76,34 @@ def test_every_key_of_the_shipped_file_is_explained_in_it() -> None:
 
     for key in (*model["files"][0], "path", "hub", "packages", "member", "provenance"):
         assert key in explained
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "pinned"),
+    [
+        ("sha256: null", f"sha256: {'ab' * 32}", True),
+        ("sha256: null", "sha256: null", False),
+        ("revision: 0123456789abcdef0123456789abcdef01234567", "revision: null", False),
+    ],
+)
+def test_a_size_a_digest_and_a_commit_may_be_empty(tmp_path: Path, old: str, new: str, pinned: bool) -> None:
+    assert old in SOUND
+
+    pin = pin_of(load(tmp_path / "m.yaml", SOUND.replace(old, new)), "tiny")
+
+    # The publisher's commit is empty too, and the files come from that repository.
+    assert pinned == pin.files[0].pinned
+    assert pin.publisher_is_open
+    assert not pin.pinned
+
+
+def test_two_commits_of_one_repository_leave_an_empty_revision_without_a_meaning(tmp_path: Path) -> None:
+    head, _, file = SOUND.partition("      - name")
+    other = file.replace("tiny.gguf", "b.gguf").replace("0123456789abcdef" * 2, "f" * 32)
+    pin = pin_of(load(tmp_path / "m.yaml", f"{head}      - name{file}      - name{other}"), "tiny")
+
+    with pytest.raises(SettingsError, match=r"models\.tiny: two commits of somebody/tiny are pinned"):
+        pin.revision_of("somebody/tiny")
 
 
 def test_a_sound_file_is_read_whole(tmp_path: Path) -> None:

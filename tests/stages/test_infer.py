@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from samequantity.domain.exchange import Completion, Request, Sampling, request_
 from samequantity.engines.opening import open_engine
 from samequantity.engines.scripted import ScriptedEngine
 from samequantity.errors import ModelError, TableError
-from samequantity.stages.infer import RESPONSES_SCHEMA, Decoding, Inference, infer, part
+from samequantity.stages.infer import RESPONSES_SCHEMA, Decoding, Inference, infer, part, spread
 from samequantity.store.journal import Journal
 
 __all__ = ["random_model", "scripted_model"]
@@ -211,6 +212,25 @@ def test_zero_and_zero_point_zero_are_one_temperature() -> None:
     assert repr(DECODING.sampling) == repr(Sampling(temperature=0.0, top_k=1, top_p=1.0, seed=7))
 
 
+def test_what_a_server_did_not_count_is_null_and_what_it_calls_itself_is_in_the_telemetry_alone(tmp_path: Path) -> None:
+    class Server(ScriptedEngine):
+        def complete(self, request: Request) -> Completion:
+            whole = super().complete(request)
+            number = len(self.asked) % 2
+            return replace(whole, prompt_tokens=None, completion_tokens=None, system_fingerprint=f"fp_{number}")
+
+    found = ask(views(3), Server(echo), tmp_path)
+
+    assert [None] * 3 == found.responses["completion_tokens"].to_list() == found.responses["prompt_tokens"].to_list()
+    assert found.summary()["completion_tokens"] == 0
+    assert ["fp_1", "fp_0", "fp_1"] == found.telemetry["system_fingerprint"].to_list()
+    assert "fp_1" not in str(found.responses.rows())
+    again = ask(views(3), Server(echo), tmp_path)
+    assert found.summary()["system_fingerprints"] == {"fp_0": 1, "fp_1": 2} == again.summary()["system_fingerprints"]
+    assert_frame_equal(found.responses, again.responses)
+    assert ["fp_1", "fp_0", "fp_1"] == again.telemetry["system_fingerprint"].to_list()
+
+
 @pytest.mark.parametrize(
     ("table", "message"),
     [
@@ -221,3 +241,13 @@ def test_zero_and_zero_point_zero_are_one_temperature() -> None:
 def test_a_table_that_cannot_be_asked_is_refused(tmp_path: Path, table: pl.DataFrame, message: str) -> None:
     with pytest.raises(TableError, match=message):
         ask(table, ScriptedEngine(echo), tmp_path)
+
+
+@pytest.mark.parametrize(("count", "orders"), [(1, [0]), (3, [0, 3, 6]), (10, list(range(10))), (99, list(range(10)))])
+def test_a_few_views_are_spread_over_all_and_keep_their_places(count: int, orders: list[int]) -> None:
+    views = pl.DataFrame({"view_id": [f"v{number}" for number in range(10)]})
+
+    chosen = spread(views, count)
+
+    assert (orders, [f"v{order}" for order in orders]) == (chosen["order"].to_list(), chosen["view_id"].to_list())
+    assert orders[1::2] == part(chosen, index=1, count=2)["order"].to_list()

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from samequantity.domain.exchange import Completion, FinishReason
 from samequantity.errors import JournalError
+from samequantity.store.digests import canonical_json, json_digest
 from samequantity.store.journal import Journal
 
 RESPONSE = Completion(
@@ -252,3 +253,22 @@ def test_a_line_is_json_that_any_tool_reads(tmp_path: Path) -> None:
     record = json.loads((tmp_path / "all.jsonl").read_text(encoding="ascii"))
     assert {"request", "response", "check"} == record.keys()
     assert record["response"]["text"] == "FINAL: 0"
+
+
+def test_a_journal_from_before_servers_had_fingerprints_is_read(tmp_path: Path) -> None:
+    write(tmp_path, ["a"])
+    path = tmp_path / "all.jsonl"
+    record = json.loads(path.read_text(encoding="ascii"))
+    del record["check"], record["response"]["system_fingerprint"]
+    path.write_bytes(canonical_json({**record, "check": json_digest(record)[:16]}) + b"\n")
+
+    with Journal.open(tmp_path, "all", wait_seconds=0) as journal:
+        assert numbered(0) == journal.find("a")
+
+
+def test_what_a_server_did_not_count_and_what_it_calls_itself_are_kept(tmp_path: Path) -> None:
+    response = replace(RESPONSE, prompt_tokens=None, completion_tokens=None, system_fingerprint="fp_one")
+    with Journal.open(tmp_path, "all", wait_seconds=0) as journal:
+        journal.append("a", response)
+    with Journal.open(tmp_path, "all", wait_seconds=0) as journal:
+        assert response == journal.find("a")

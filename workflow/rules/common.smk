@@ -41,6 +41,14 @@ ASKED = [name for name in SYSTEMS if name not in TRANSCRIPTS]
 LOCAL = [name for name in ASKED if config["catalogue"][name]["model"] is not None]
 REPEATED = ASKED if config["repeat_prompts"] != 0 else []
 
+# A key in the place of a variable's name would be in every log and in Snakemake's records before a command sees it, so
+# it is refused here, and not shown.
+for name in ASKED:
+    if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", config["catalogue"][name]["settings"].get("api_key") or "NONE"):
+        raise WorkflowError(f"config: catalogue.{name}.settings.api_key: the NAME of an environment variable is wanted")
+    if name not in LOCAL and config["catalogue"][name]["shards"] != 1:
+        raise WorkflowError(f"config: catalogue.{name}: a server has one shard; to ask more at once, set in_flight")
+
 
 wildcard_constraints:
     study=re.escape(STUDY),

@@ -45,7 +45,9 @@ rule repeat:
         "../../envs/analysis.yaml"
     params:
         *source("repeat"),
+        asterisk=config["audit"]["asterisk_between_digits"],
         store=config["store"],
     shell:
         "samequantity --log {log} repeat --views {input.views} --responses {input.responses}"
-        " --again {input.again} --out {output.repeats} --store {params.store:q}"
+        " --again {input.again}"
+        " --asterisk-between-digits {params.asterisk} --out {output.repeats} --store {params.store:q}"

@@ -19,6 +19,15 @@ _system = click.option(
     "--system", help="Name of the system, for responses that carry no system column. Default: the file's name."
 )
 
+asterisk_between_digits = click.option(
+    "--asterisk-between-digits",
+    "asterisk",
+    type=click.Choice([choice.value for choice in AsteriskBetweenDigits]),
+    default=AsteriskBetweenDigits.KEEP.value,
+    show_default=True,
+    help="Whether 2**3 keeps its operator, or becomes 23 as in the paper.",
+)
+
 
 @click.command()
 @table_in("views", "The views asked, with view_id, dimension, canonical_unit, expected")
@@ -57,14 +66,7 @@ def parse(views: Path, responses: Path, system: str | None, out: Path, store: Ob
 @table_in("responses", "The responses, with view_id, text, finish_reason (all but stop is cut off)")
 @table_in("answers", "The strict parser's answers, as parse writes them")
 @_system
-@click.option(
-    "--asterisk-between-digits",
-    "asterisk",
-    type=click.Choice([choice.value for choice in AsteriskBetweenDigits]),
-    default=AsteriskBetweenDigits.KEEP.value,
-    show_default=True,
-    help="Whether 2**3 keeps its operator, or becomes 23 as in the paper.",
-)
+@asterisk_between_digits
 @out("the audited answers go")
 @store
 def audit(

@@ -13,7 +13,7 @@ from samequantity.cli.inputs import TableInput
 from samequantity.cli.logs import log_file_stream
 from samequantity.cli.options import FOLDER, out, store, table_in
 from samequantity.cli.running import Job, finish, write_products
-from samequantity.cli.systems import ModelFiles, model_files, system_options
+from samequantity.cli.systems import System, system_of, system_options
 from samequantity.errors import SettingsError
 from samequantity.registry import STAGES
 from samequantity.store.manifests import Manifest
@@ -22,7 +22,6 @@ from samequantity.store.objects import ObjectStore
 if TYPE_CHECKING:
     import polars as pl
 
-    from samequantity.engines.settings import EngineSettings
     from samequantity.stages.infer import Inference
 
 ROLE = "responses.parquet"
@@ -48,6 +47,28 @@ class Part:
         return part(views, index=self.number - 1, count=self.count)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """The journal that keeps the responses: one file a shard and repetition, all read by each."""
+
+    folder: Path
+    part: Part
+    repeat: int
+    wait: float
+
+    @property
+    def name(self) -> str:
+        """The name of the journal's file."""
+        again = f"again-{self.repeat}-" if self.repeat else ""
+        return f"{again}{self.part.number}-of-{self.part.count}"
+
+    def label(self, system: str) -> str:
+        """What progress is shown under."""
+        return " ".join(
+            [system, *([str(self.part)] if self.part.count > 1 else []), *(["again"] if self.repeat else [])]
+        )
+
+
 def _part(_: click.Context, __: click.Parameter, value: str) -> Part:
     match = _PART.fullmatch(value)
     if match is None or int(match[1]) > int(match[2]):
@@ -59,6 +80,7 @@ def _part(_: click.Context, __: click.Parameter, value: str) -> Part:
 @table_in("views", "The views to ask, with view_id and prompt")
 @system_options
 @click.option("--part", callback=_part, default="1/1", show_default=True, help="Shard to ask: number/count.")
+@click.option("--prompts", type=click.IntRange(min=1), help="Ask so many views, spread evenly. Default: all.")
 @click.option("--repeat", type=click.IntRange(min=0), default=0, show_default=True, help="Repetition of the study.")
 @click.option(
     "--journal", type=FOLDER, required=True, help="Folder of the system's journal; what is there is not asked."
@@ -75,35 +97,34 @@ def _part(_: click.Context, __: click.Parameter, value: str) -> Part:
 def infer(
     views: Path,
     system: str,
-    model: str,
+    model: str | None,
     models_file: Path,
     folder: Path,
     settings: dict[str, Any],
     part: Part,
+    prompts: int | None,
     repeat: int,
     journal: Path,
     wait: float,
     out: Path,
     store: ObjectStore | None,
 ) -> None:
-    """Ask a system every view, one at a time.
+    """Ask a system every view.
 
     Every response is in the journal before the next prompt is asked: killed at any moment, the same command goes on
     where it was. The result of a shard is put together by merge.
     """
-    from samequantity.engines.opening import engine_identity, read_settings
-
     started, clock = datetime.now(UTC), time.perf_counter()
     asked = TableInput(path=views, columns=view_columns())
-    options = read_settings(settings, where=f"settings of {system}")
-    files = model_files(model, models_file, folder)
+    answering = system_of(system, model, models_file, folder, settings)
     job = Job(
         stage=STAGES["infer"],
         inputs={"views": asked},
         settings={
             "system": system,
-            "engine": engine_identity(options, files.path, files.digest),
-            "decoding": options.key_settings(),
+            "engine": answering.identity(),
+            "decoding": answering.settings.key_settings(),
+            "prompts": prompts,
             "repeat": repeat,
         },
         outputs={ROLE: out},
@@ -113,11 +134,10 @@ def infer(
     stored = store.get(recipe.stage, recipe.key) if store else None
     facts: dict[str, Any] = {}
     if store and stored:
-        whole = TableInput(path=store.root / recipe.stage / recipe.key / ROLE).frame
-        responses = part.rows(whole.drop("order"))
-        responses = responses.select(whole.columns)
+        responses = part.rows(TableInput(path=store.root / recipe.stage / recipe.key / ROLE).frame)
     else:
-        result, facts = _ask(asked.frame, part, options, files, system, repeat, journal, wait)
+        chosen = part.rows(_spread(asked.frame, prompts))
+        result, facts = _ask(chosen, answering, _Place(folder=journal, part=part, repeat=repeat, wait=wait))
         responses = result.responses
         _write_telemetry(result, out)
     outputs = write_products({role(out): out}, {role(out): responses})
@@ -127,33 +147,29 @@ def infer(
     finish(job, manifest, started=started, seconds=seconds, from_store=stored is not None, **facts)
 
 
-def _ask(
-    views: "pl.DataFrame",
-    part: Part,
-    options: "EngineSettings",
-    files: ModelFiles,
-    system: str,
-    repeat: int,
-    folder: Path,
-    wait: float,
-) -> "tuple[Inference, dict[str, Any]]":
+def _spread(views: "pl.DataFrame", prompts: int | None) -> "pl.DataFrame":
+    from samequantity.stages.infer import spread
+
+    return views if prompts is None else spread(views, prompts)
+
+
+def _ask(views: "pl.DataFrame", system: System, place: _Place) -> "tuple[Inference, dict[str, Any]]":
     """The shard's responses, and what the record of the run says of them."""
     from samequantity.cli.interruption import resumable
     from samequantity.cli.progress import progress_for
-    from samequantity.engines.opening import open_engine
     from samequantity.stages.infer import Decoding
     from samequantity.stages.infer import infer as stage
     from samequantity.store.journal import Journal
 
-    name = f"{part.number}-of-{part.count}"
-    decoding = Decoding(max_tokens=options.max_tokens, sampling=options.sampling(), repeat=repeat)
+    settings = system.settings
+    decoding = Decoding(max_tokens=settings.max_tokens, sampling=settings.sampling(), repeat=place.repeat)
     with (
-        Journal.open(folder, name, wait_seconds=wait) as journal,
+        Journal.open(place.folder, place.name, wait_seconds=place.wait) as journal,
         resumable(journal),
-        open_engine(options, files.path, files.digest) as engine,
+        system.opened() as engine,
     ):
-        progress = progress_for(f"{system} {part}" if part.count > 1 else system, log_file=log_file_stream())
-        result = stage(part.rows(views), engine, journal, system=system, decoding=decoding, progress=progress)
+        progress = progress_for(place.label(system.name), log_file=log_file_stream())
+        result = stage(views, engine, journal, system=system.name, decoding=decoding, progress=progress)
         return result, {"inference": result.summary(), "engine": engine.host_facts()}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from samequantity.domain.exchange import Completion
 
 if TYPE_CHECKING:
-    from samequantity.stages.infer import Progress
+    from samequantity.stages.asking import Progress
 
 LINE_SECONDS = 10.0
 """Between two lines of a log."""
@@ -57,7 +57,7 @@ class _Counts:
     def add(self, completion: Completion) -> None:
         self.done += 1
         self.asked += 1
-        self.tokens += completion.prompt_tokens + completion.completion_tokens
+        self.tokens += (completion.prompt_tokens or 0) + (completion.completion_tokens or 0)
 
     @property
     def seconds(self) -> float:

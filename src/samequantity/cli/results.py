@@ -152,6 +152,7 @@ def _study(command: Command) -> Command:
 @click.command()
 @_study
 @table_in("comparisons", "Comparisons of pairs of systems, as compare and collect write them", required=False)
+@table_in("repeats", "What was asked again, as repeat and collect write it", required=False)
 @click.option("--published", type=FILE, help="The paper's published figures, to stand beside ours (.yaml).")
 @out_folder("the tables, as Parquet, CSV, Markdown and LaTeX")
 @store
@@ -159,18 +160,21 @@ def tables(
     scores: Path,
     intervals: Path,
     comparisons: Path | None,
+    repeats: Path | None,
     published: Path | None,
     systems: tuple[str, ...],
     out: Path,
     store: ObjectStore | None,
 ) -> None:
     """Write the study's tables as Parquet, CSV, Markdown and LaTeX."""
-    from samequantity.scoring.columns import COMPARISONS
+    from samequantity.scoring.columns import COMPARISONS, REPEATS
 
     inputs = _results(scores, intervals)
     beside: dict[str, Input] = {}
     if comparisons is not None:
         beside["comparisons"] = compared = TableInput(path=comparisons, columns=COMPARISONS)
+    if repeats is not None:
+        beside["repeats"] = repeated = TableInput(path=repeats, columns=REPEATS)
     if published is not None:
         # Not "published", which is also the name of a table that this makes: status would take one for the other.
         beside["publication"] = known = ConfigInput(path=published)
@@ -183,6 +187,7 @@ def tables(
             inputs["scores"].frame,
             inputs["intervals"].frame,
             comparisons=None if comparisons is None else compared.frame,
+            repeats=None if repeats is None else repeated.frame,
             published=None if published is None else known.read(read_published),
             systems=list(systems) or None,
         )

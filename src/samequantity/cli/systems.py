@@ -1,14 +1,19 @@
 """How a command is told a system: its name, its model's files and its engine's settings."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from samequantity.cli.models import folder, pins_file
 from samequantity.cli.options import Command, mapping
 from samequantity.errors import SettingsError
-from samequantity.store.digests import file_digest
+
+if TYPE_CHECKING:
+    from samequantity.engines.base import Engine, Facts
+    from samequantity.engines.opening import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +26,38 @@ class ModelFiles:
     path: Path
     digest: str
     pinned: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class System:
+    """What is asked: an engine's settings and, unless the engine is a server, a model's files."""
+
+    name: str
+    settings: "Settings"
+    files: ModelFiles | None
+
+    def identity(self) -> "Facts":
+        """What the engine is, as far as that decides an answer; no model is loaded."""
+        from samequantity.engines.opening import engine_identity
+
+        path, digest = (self.files.path, self.files.digest) if self.files else (None, None)
+        return engine_identity(self.settings, path, digest)
+
+    def opened(self) -> "Engine":
+        """The engine, its model loaded; a context manager."""
+        from samequantity.engines.opening import open_engine
+
+        if self.files is None:
+            return open_engine(self.settings, None, None)
+        return open_engine(self.settings, self.files.path, self.files.digest, trusted=self.files.pinned)
+
+
+def system_of(name: str, model: str | None, models_file: Path, folder: Path, settings: Mapping[str, object]) -> System:
+    """The system that `system_options` tell, its model's files hashed."""
+    from samequantity.engines.opening import read_settings
+
+    read = read_settings(settings, where=f"settings of {name}")
+    return System(name=name, settings=read, files=None if model is None else model_files(model, models_file, folder))
 
 
 def system_options(command: Command) -> Command:
@@ -45,11 +82,13 @@ def system_options(command: Command) -> Command:
 
 
 def model_files(model: str, models_file: Path, folder: Path) -> ModelFiles:
-    """A pinned model, its files hashed and found right, or a file of the user's own, hashed."""
+    """A pinned model, its files hashed and found right, or a file of the user's own, hashed with its other shards."""
     own = Path(model)
     if own.suffix:
         if own.exists():
-            return ModelFiles(path=own, digest=file_digest(own), pinned=False)
+            from samequantity.models.splits import shards_digest
+
+            return ModelFiles(path=own, digest=shards_digest(own), pinned=False)
         if own.suffix == ".gguf":
             raise SettingsError(f"--model {model}: no such file")
     from samequantity.models.files import verify

@@ -91,9 +91,12 @@ class Completion:
     """What one request brought.
 
     `text` is the final channel without control tokens, `reasoning` what the model thought aloud ("" for nothing),
-    `raw` everything that was generated, control tokens included. `prompt_sha256` is that of the rendered prompt.
-    `completion_tokens` counts every generated token, the end token included, so it never exceeds `max_tokens`.
-    `seconds` is the time the answer took; it never enters a hashed table.
+    `raw` everything that was generated, control tokens included; of a server's answer, which has no control tokens,
+    the whole message as canonical JSON. `prompt_sha256` is that of the rendered prompt; a server renders it itself and
+    does not show it, so there it is that of the message as sent. `completion_tokens` counts every generated token, the
+    end token included, so it never exceeds `max_tokens`; a server counts as it does, and None stands for a server that
+    does not count. `seconds` is the time the answer took and `system_fingerprint` what a server calls the model and
+    set-up that answered ("" for nothing); neither ever enters a hashed table.
     """
 
     text: str
@@ -102,9 +105,11 @@ class Completion:
     finish_reason: FinishReason
     raw_finish_reason: str
     prompt_sha256: str
-    prompt_tokens: int
-    completion_tokens: int
+    prompt_tokens: int | None
+    completion_tokens: int | None
     seconds: float
+    system_fingerprint: str = ""
+    """With a default, as no other field: journals from before it was kept stay readable."""
 
 
 def request_digest(request: Request, *, engine: Mapping[str, object], prompt_sha256: str, repeat: int) -> str:

@@ -18,6 +18,11 @@ Facts = dict[str, object]
 class Engine(Protocol):
     """An open engine; a context manager that gives everything back at its end."""
 
+    @property
+    def in_flight(self) -> int:
+        """How many requests may wait for their answers at once: with more than 1, `complete` bears several threads."""
+        ...
+
     def identity(self) -> Facts:
         """What it is, as far as that decides an answer; enters stage keys and request digests. No host, no time."""
         ...

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 
+_SAMPLE = "A jug holds 3/4 liters. How many liters do two such jugs hold?"
+_EFFORTS = ("none", "minimal", "low", "medium", "high")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatTemplate:
     """A template's text with what it is given besides the message."""
@@ -36,23 +40,52 @@ class ChatTemplate:
         `tojson` that leaves characters as they are, `break` and `continue`, `generation` blocks; `tools` and
         `documents` are none. Raises ModelError when the template does not compile or refuses the message.
         """
-        from jinja2 import TemplateError
-
-        try:
-            template = _environment(self.date).from_string(self.text)
-        except TemplateError as error:
-            raise ModelError(_message("does not compile", error)) from error
+        template = self._template()
 
         def render(message: str) -> str:
-            return self._rendered(template, message)
+            return self._rendered(template, message, self.kwargs)
 
         return render
 
-    def _rendered(self, template: "Template", message: str) -> str:
+    def check(self) -> None:
+        """ModelError for a template that cannot be rendered or that one of its arguments leaves unmoved.
+
+        A control without effect must not pass in silence: a system told not to think would think as ever. It may
+        state what the template does anyway, so it counts as heard if leaving it out, or giving another value of its
+        type, changes the prompt or makes the template refuse.
+        """
+        template = self._template()
+        given = self._rendered(template, _SAMPLE, self.kwargs)
+        for name, value in self.kwargs.items():
+            rest = {other: kept for other, kept in self.kwargs.items() if other != name}
+            changed = [rest, *({**self.kwargs, name: another} for another in _others(value))]
+            if not any(self._differs(template, given, kwargs) for kwargs in changed):
+                raise ModelError(
+                    f"The chat template (SHA-256 {self.digest[:12]}…) is indifferent to {name}: it renders the same"
+                    f" prompt with {value!r}, with another value and without. Correct the name or the value in"
+                    " template_kwargs, or remove it, or set chat_template to a template that knows it."
+                )
+
+    def _template(self) -> "Template":
+        from jinja2 import TemplateError
+
+        try:
+            template: Template = _environment(self.date).from_string(self.text)
+        except TemplateError as error:
+            raise ModelError(_message("does not compile", error)) from error
+        return template
+
+    def _differs(self, template: "Template", given: str, kwargs: Mapping[str, Any]) -> bool:
+        try:
+            return self._rendered(template, _SAMPLE, kwargs) != given
+        except ModelError:
+            return True
+
+    def _rendered(self, template: "Template", message: str, kwargs: Mapping[str, Any]) -> str:
         from jinja2 import TemplateError
 
         given: dict[str, Any] = {
-            **self.kwargs,
+            **kwargs,
             "messages": [{"role": "user", "content": message}],
             "add_generation_prompt": True,
             "bos_token": self.bos_token,
@@ -65,6 +98,23 @@ class ChatTemplate:
         except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as error:
             # A template is a program from elsewhere; these are what its expressions can raise.
             raise ModelError(_message("cannot be rendered", error)) from error
+
+
+def _others(value: object) -> list[object]:
+    """Other values of the same type: what a control might say instead. Of texts, the levels of effort in use."""
+    match value:
+        case bool():
+            return [not value]
+        case str():
+            return [word for word in (*_EFFORTS, f"not {value}") if word != value]
+        case int() | float():
+            return [value + 1, 0] if value else [1]
+        case list():
+            return [[], ["other"]]
+        case dict():
+            return [{}, {"other": "other"}]
+        case _:
+            return [True, "other"]
 
 
 def _message(what: str, error: Exception) -> str:

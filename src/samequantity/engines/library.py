@@ -2,6 +2,8 @@
 
 import ctypes
 import os
+import shutil
+import subprocess
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -115,6 +117,29 @@ def devices() -> list[Device]:
         )
         for handle in handles
     ]
+
+
+def device_memory(device: Device) -> int:
+    """All the memory of a device, in bytes."""
+    free, total = ctypes.c_size_t(), ctypes.c_size_t()
+    sizes = (ctypes.POINTER(ctypes.c_size_t),) * 2
+    _function("ggml_backend_dev_memory", None, ctypes.c_void_p, *sizes)(
+        device.handle, ctypes.byref(free), ctypes.byref(total)
+    )
+    return total.value
+
+
+def nvidia_driver() -> str | None:
+    """The version of NVIDIA's driver, which llama.cpp does not tell; None where `nvidia-smi` does not either."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return None
+    asked = [program, "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        told = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None  # what a run is told apart by, not what it needs
+    return next((line.strip() for line in told.splitlines() if line.strip()), None)
 
 
 def backend_devices(backend: Backend, found: Sequence[Device], *, offload: bool) -> list[Device]:

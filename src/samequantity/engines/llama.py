@@ -14,8 +14,17 @@ from samequantity.domain.exchange import Completion, Request, finish_reason
 from samequantity.engines.base import Facts
 from samequantity.engines.channels import left_open, split
 from samequantity.engines.chat import ChatTemplate
-from samequantity.engines.library import Device, backend_devices, devices, library_facts, quiet_log, system_info
-from samequantity.engines.loading import Handles, sampler_chain
+from samequantity.engines.library import (
+    Device,
+    backend_devices,
+    device_memory,
+    devices,
+    library_facts,
+    nvidia_driver,
+    quiet_log,
+    system_info,
+)
+from samequantity.engines.loading import KV_TYPE, Handles, sampler_chain
 from samequantity.engines.probe import ModelFacts, probe
 from samequantity.engines.settings import EngineSettings
 from samequantity.engines.vocabulary import Rendered, Vocabulary
@@ -26,19 +35,28 @@ END_TOKEN, LIMIT = "eog", "limit"
 
 
 def template_of(settings: EngineSettings, facts: ModelFacts, model: Path) -> ChatTemplate:
-    """The template in force. ModelError when neither the model nor the settings have one: llama.cpp would guess."""
+    """The template in force, tried out.
+
+    ModelError when neither the model nor the settings have one, as llama.cpp would guess; when it cannot be rendered;
+    when one of `template_kwargs` has no effect on it.
+    """
     text = settings.chat_template if settings.chat_template is not None else facts.chat_template
     if text is None:
         raise ModelError(
             f"{model}: the file has no chat template. Set chat_template to the one that the model's authors publish."
         )
-    return ChatTemplate(
+    template = ChatTemplate(
         text=text,
         bos_token=facts.bos_token,
         eos_token=facts.eos_token,
         kwargs=settings.template_kwargs,
         date=settings.strftime_now,
     )
+    try:
+        template.check()
+    except ModelError as error:
+        raise ModelError(f"{model}: {error}") from error
+    return template
 
 
 def identity_of(settings: EngineSettings, template: ChatTemplate, model_digest: str) -> Facts:
@@ -47,7 +65,7 @@ def identity_of(settings: EngineSettings, template: ChatTemplate, model_digest: 
         **settings.engine_facts(),
         "model_digest": model_digest,
         "template_digest": template.digest,
-        "kv_type": "f16",
+        "kv_type": KV_TYPE,
         **library_facts(),
     }
 
@@ -55,13 +73,19 @@ def identity_of(settings: EngineSettings, template: ChatTemplate, model_digest: 
 class LlamaEngine:
     """One model in one context with one sequence, greedy or sampled from an explicit seed."""
 
-    def __init__(self, settings: EngineSettings, model: Path, model_digest: str) -> None:
-        """Load `model` (the first file of a split one). ModelError when it or its backend cannot be had."""
+    in_flight = 1
+
+    def __init__(self, settings: EngineSettings, model: Path, model_digest: str, *, trusted: bool = True) -> None:
+        """Load `model` (the first file of a split one). ModelError when it or its backend cannot be had.
+
+        A file that is not `trusted`, since no pinned digest vouches for it, is first loaded and run by a process of
+        its own: llama.cpp ends the process that meets a broken one.
+        """
         self._devices = _declared_devices(settings)  # first, since it costs nothing and a model may cost minutes
         self._handles = Handles()
         self._settings = settings
         self._path = model
-        self._template = template_of(settings, probe(model), model)
+        self._template = template_of(settings, probe(model, run=not trusted), model)
         self._render = self._template.compiled()
         self._identity = identity_of(settings, self._template, model_digest)
         self._threads = settings.threads or _usable_cores()
@@ -79,8 +103,15 @@ class LlamaEngine:
         """See `Engine`."""
         return {
             "threads": self._threads,
+            "in_use": {
+                **self._handles.sizes(),
+                "kv_type": KV_TYPE,
+                "flash_attention": self._settings.flash_attention,
+            },
             "offloaded_layers": self._handles.offloaded,
             "devices": [f"{device.name}: {device.description}" for device in self._devices],
+            "device_memory_mib": [device_memory(device) >> 20 for device in self._devices],
+            "driver": nvidia_driver() if self._settings.backend == "cuda" else None,
             "system_info": system_info(),
             "load_seconds": round(self._load_seconds, 3),
         }
@@ -124,10 +155,17 @@ class LlamaEngine:
         self.close()
 
     def _prompt(self, request: Request) -> Rendered:
-        """The prompt as the model sees it. ModelError when it and its answer exceed the context."""
+        """The prompt as the model sees it. ModelError when it lacks a text that it must hold or exceeds the context."""
         if self._handles.model is None:
             raise ValueError("the engine is closed")
-        prompt = self._vocabulary.rendered(self._render(request.prompt))
+        text = self._render(request.prompt)
+        for held in self._settings.prompt_holds:
+            if held not in text:
+                raise ModelError(
+                    f"{self._path}: the rendered prompt lacks {held!r}, which prompt_holds demands. Correct"
+                    f" template_kwargs or chat_template, or prompt_holds. The prompt ends: {text[-160:]!r}"
+                )
+        prompt = self._vocabulary.rendered(text)
         needed = len(prompt.tokens) + request.max_tokens
         if needed > self._settings.context:
             raise ModelError(

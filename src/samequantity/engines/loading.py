@@ -2,13 +2,17 @@
 
 import ctypes
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from samequantity.domain.exchange import Sampling
 from samequantity.engines.library import Device, quiet_log
-from samequantity.engines.settings import EngineSettings
+from samequantity.engines.settings import ALL_LAYERS, EngineSettings
 from samequantity.errors import ModelError
+
+KV_TYPE = "f16"
+"""Of the cache of keys and values; no setting changes it."""
 
 _OFFLOADED = re.compile(r"offloaded (?P<on>[1-9][0-9]*)/(?P<all>[0-9]+) layers to GPU")
 
@@ -17,6 +21,14 @@ def offloaded_layers(log: str) -> str | None:
     """What llama.cpp's log of loading says of layers on a GPU: `29/29`, or None for no layer."""
     found = _OFFLOADED.search(log)
     return f"{found['on']}/{found['all']}" if found else None
+
+
+def enough_layers(offloaded: str | None, wanted: int) -> bool:
+    """Whether the layers on a GPU, as `20/29`, are those that `gpu_layers` asks for: all, or so many of them."""
+    if offloaded is None:
+        return False
+    on, total = map(int, offloaded.split("/"))
+    return on == total or on >= wanted != ALL_LAYERS
 
 
 class Handles:
@@ -29,26 +41,22 @@ class Handles:
         """Layers on a GPU and in all, as `29/29`; None without one."""
 
     def load(self, settings: EngineSettings, path: Path, used: list[Device], threads: int) -> None:
-        """Load the model on the devices `used`, none for the CPU alone, and make its context. Raises ModelError."""
+        """Load the model on the devices `used` and make its context. Raises ModelError."""
         import llama_cpp.llama_cpp as lib
 
         log = quiet_log()
         log.clear()
-        parameters = lib.llama_model_default_params()
-        # The list ends with a null. An empty one keeps a GPU build on the CPU, its large products included.
-        listed = (ctypes.c_void_p * (len(used) + 1))(*[device.handle for device in used], None)
-        parameters.devices = ctypes.cast(listed, ctypes.c_void_p)
-        parameters.n_gpu_layers = settings.gpu_layers
-        self.model = lib.llama_model_load_from_file(str(path).encode(), parameters)
+        self.model = load_on(used, settings.gpu_layers, str(path))
         if not self.model:
             raise ModelError(f"{path}: llama.cpp cannot load it.\n{log.tail()}")
         if settings.backend != "cpu":
             self.offloaded = offloaded_layers(log.text())
-            if self.offloaded is None:
+            if not enough_layers(self.offloaded, settings.gpu_layers):
                 self.free()
                 raise ModelError(
-                    f"{path}: llama.cpp put no layer on the declared backend {settings.backend}. Free the device, or"
-                    f" set backend: cpu and gpu_layers: 0 (another study: answers differ).\n{log.tail()}"
+                    f"{path}: llama.cpp put {self.offloaded or 'none'} of the layers on the declared backend"
+                    f" {settings.backend}, but gpu_layers is {settings.gpu_layers} (-1: all). Free the device's memory"
+                    f" or take a larger one, or set another gpu_layers (another study: answers differ).\n{log.tail()}"
                 )
         self.context = lib.llama_init_from_model(self.model, _context_parameters(settings, threads))
         if not self.context:
@@ -56,6 +64,18 @@ class Handles:
             raise ModelError(
                 f"{path}: no context of {settings.context} tokens can be made; is there memory enough?\n{log.tail()}"
             )
+
+    def sizes(self) -> dict[str, object]:
+        """Tokens of the context and of the batches as the library has them, which may round what it was told."""
+        import llama_cpp.llama_cpp as lib
+
+        if not self.context:
+            return {}
+        return {
+            "context": lib.llama_n_ctx(self.context),
+            "batch": lib.llama_n_batch(self.context),
+            "ubatch": lib.llama_n_ubatch(self.context),
+        }
 
     def free(self) -> None:
         """Give everything back; a second call does nothing."""
@@ -66,6 +86,26 @@ class Handles:
         if self.model:
             lib.llama_model_free(self.model)
         self.model = self.context = None
+
+
+def load_on(used: Sequence[Device], layers: int, path: str, *, checked: bool = False) -> Any:
+    """The library's model, with `layers` on the devices `used`, none for the CPU alone; None when it cannot be loaded.
+
+    `checked` has the library look at every block of weights for values that are no numbers, and leaves the weights in
+    the file as they are, since copies in another order cost as much memory again.
+    """
+    import llama_cpp.llama_cpp as lib
+
+    parameters = lib.llama_model_default_params()
+    # The list ends with a null. An empty one keeps a GPU build on the CPU, its large products included.
+    listed = (ctypes.c_void_p * (len(used) + 1))(*[device.handle for device in used], None)
+    parameters.devices = ctypes.cast(listed, ctypes.c_void_p)
+    parameters.n_gpu_layers = layers
+    if checked:
+        parameters.check_tensors = True
+        parameters.load_mode = lib.LLAMA_LOAD_MODE_MMAP
+        parameters.use_extra_bufts = False
+    return lib.llama_model_load_from_file(path.encode(), parameters)
 
 
 def _context_parameters(settings: EngineSettings, threads: int) -> Any:

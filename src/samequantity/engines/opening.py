@@ -2,38 +2,85 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from samequantity.engines.base import Engine, Facts
+from samequantity.engines.endpoint_settings import EndpointSettings
 from samequantity.engines.reading import settings_of
 from samequantity.engines.settings import EngineSettings
+from samequantity.errors import SettingsError
+
+Settings = EngineSettings | EndpointSettings
+"""Of any engine. Those of a server need no model file, those of the others do."""
+
+_KINDS: Final[dict[str, type[EngineSettings] | type[EndpointSettings]]] = {
+    "llama.cpp": EngineSettings,
+    "scripted": EngineSettings,
+    "openai": EndpointSettings,
+}
 
 
-def read_settings(raw: Mapping[str, object], *, where: str) -> EngineSettings:
+def read_settings(raw: Mapping[str, object], *, where: str) -> Settings:
     """The settings of the engine that `engine` names. SettingsError, naming the place `where`, for any other."""
-    return settings_of(EngineSettings, raw, where=where)
+    if "engine" not in raw:
+        raise SettingsError(f"{where}: missing setting engine. It is one of {', '.join(_KINDS)}.")
+    name = raw["engine"]
+    kind = _KINDS.get(name) if isinstance(name, str) else None
+    if kind is None:
+        raise SettingsError(f"{where}: engine must be one of {', '.join(_KINDS)}, not {name!r}")
+    return settings_of(kind, raw, where=where)
 
 
-def open_engine(settings: EngineSettings, model: Path, model_digest: str) -> Engine:
+def open_engine(settings: Settings, model: Path | None, model_digest: str | None, *, trusted: bool = True) -> Engine:
     """The engine, its model loaded; use it as a context manager.
 
     `model` is the model's file, the first one of a split model, or a scripted engine's JSON file. `model_digest`
-    stands for the bytes of all its files, verified by the caller. Raises ModelError.
+    stands for the bytes of all its files, verified by the caller. Both are None for a server. A file that no pin
+    vouches for is not `trusted`: a process of its own runs it first. Raises ModelError, and SettingsError when there
+    is a model file for a server or none for another engine.
     """
+    if isinstance(settings, EndpointSettings):
+        _refuse_file(model)
+        from samequantity.engines.endpoint import EndpointEngine
+
+        return EndpointEngine(settings)
+    model, model_digest = _file(settings, model, model_digest)
     if settings.engine == "scripted":
         from samequantity.engines.scripted import ScriptedEngine
 
         return ScriptedEngine.from_file(model, digest=model_digest, reasoning_format=settings.reasoning_format)
     from samequantity.engines.llama import LlamaEngine
 
-    return LlamaEngine(settings, model, model_digest)
+    return LlamaEngine(settings, model, model_digest, trusted=trusted)
 
 
-def engine_identity(settings: EngineSettings, model: Path, model_digest: str) -> Facts:
-    """What `open_engine(…).identity()` would be, from the model's head alone: for a stage key. Raises ModelError."""
+def engine_identity(settings: Settings, model: Path | None, model_digest: str | None) -> Facts:
+    """What `open_engine(…).identity()` would be: for a stage key.
+
+    Known from a model file's head alone; a server is asked for its models. Raises what `open_engine` raises.
+    """
+    if isinstance(settings, EndpointSettings):
+        _refuse_file(model)
+        from samequantity.engines.endpoint import EndpointEngine
+
+        with EndpointEngine(settings, notice=lambda _: None) as server:
+            return server.identity()
     if settings.engine == "scripted":
         with open_engine(settings, model, model_digest) as engine:
             return engine.identity()
     from samequantity.engines.llama import identity_of, template_of
     from samequantity.engines.probe import probe
 
+    model, model_digest = _file(settings, model, model_digest)
     return identity_of(settings, template_of(settings, probe(model), model), model_digest)
+
+
+def _file(settings: EngineSettings, model: Path | None, model_digest: str | None) -> tuple[Path, str]:
+    if model is None or model_digest is None:
+        raise SettingsError(f"engine {settings.engine} needs a model: name a pinned one or a file of your own")
+    return model, model_digest
+
+
+def _refuse_file(model: Path | None) -> None:
+    if model is not None:
+        raise SettingsError(f"engine openai asks a server and takes no model file ({model}): set the system's to null")

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="DataclassInstance")
 
+UNSHOWN = "unshown"
+"""In a field's metadata, true: no message repeats what is written there, since it may be a secret."""
+
 
 def settings_of(kind: type[T], raw: Mapping[str, object], *, where: str) -> T:
     """The settings in a plain mapping that has exactly the fields of the dataclass `kind`.
@@ -29,14 +32,17 @@ def settings_of(kind: type[T], raw: Mapping[str, object], *, where: str) -> T:
     if missing := [name for name in allowed if name not in raw]:
         raise SettingsError(f"{where}: missing setting {', '.join(missing)}. Needed: {', '.join(allowed)}.")
     hints = get_type_hints(kind)
-    values = {name: _typed(where, name, raw[name], hints[name]) for name in allowed}
+    values = {
+        field.name: _typed(where, field.name, raw[field.name], hints[field.name], shown=not field.metadata.get(UNSHOWN))
+        for field in fields(kind)
+    }
     try:
         return kind(**values)
     except SettingsError as error:
         raise SettingsError(f"{where}: {error}") from error
 
 
-def _typed(where: str, name: str, value: object, hint: Any) -> Any:
+def _typed(where: str, name: str, value: object, hint: Any, *, shown: bool) -> Any:
     """`value` as the field `name` wants it, nothing converted but an integer to a float and a word to its Enum."""
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         choices = [member.value for member in hint]
@@ -61,4 +67,4 @@ def _typed(where: str, name: str, value: object, hint: Any) -> Any:
     if type(value) in expected:  # exact: True is no integer here
         return value
     wanted = " or ".join("null" if kind is type(None) else kind.__name__ for kind in expected)
-    raise SettingsError(f"{where}: {name} must be {wanted}, not {value!r}")
+    raise SettingsError(f"{where}: {name} must be {wanted}, not {repr(value) if shown else 'what is written there'}")

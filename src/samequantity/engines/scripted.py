@@ -22,6 +22,8 @@ class ScriptedEngine:
     An answer of more words than `max_tokens` is cut and finishes with `length`. `asked` lists the prompts asked.
     """
 
+    in_flight = 1
+
     def __init__(
         self, script: Script, *, digest: str = "scripted", reasoning_format: ReasoningFormat = ReasoningFormat.NONE
     ) -> None:

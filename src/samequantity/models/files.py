@@ -1,143 +1,170 @@
-"""Fetching and verifying model files: nothing is used whose bytes are not the ones that the pin promises."""
+"""Fetching model files: each from the first of its sources that has it, and none that is not the pinned one."""
 
-import shlex
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from samequantity.errors import IntegrityError, ModelError
+from samequantity.models.asking import hub_is_offline
+from samequantity.models.commits import Commits
 from samequantity.models.opening import open_source
-from samequantity.models.pins import MODELS_FOLDER, FilePin, ModelName, ModelPin, Sha256
+from samequantity.models.pins import FilePin, ModelPin
 from samequantity.models.progress import Reporter
 from samequantity.models.receipts import FileReceipt, Receipt
-from samequantity.models.sources import Obtained, SourceKind, SourceUnavailable
+from samequantity.models.records import Record, held_to, read_record
+from samequantity.models.source_pins import HubPin, PathPin
+from samequantity.models.sources import Obtained, Source, SourceKind, SourceUnavailable, free_bytes, has_room
+from samequantity.models.verification import fetch_command, verify, verify_file, wanted
 from samequantity.models.workspace import workspace
-from samequantity.store.digests import file_digest
-from samequantity.store.files import sync, write_whole
+from samequantity.store.files import sync
+
+__all__ = ["fetch", "fetch_models", "verify", "verify_file"]
 
 
-def fetch(pin: ModelPin, folder: Path, *, reporter: Reporter) -> Receipt:
-    """Put the model's files into the folder, each from the first of its sources that has it.
+def fetch(pin: ModelPin, folder: Path, *, reporter: Reporter, offline: bool = False) -> Receipt:
+    """Put one model's files into the folder; see `fetch_models`."""
+    (receipt,) = fetch_models([pin], folder, reporter=reporter, offline=offline)
+    return receipt
+
+
+def fetch_models(
+    pins: Sequence[ModelPin], folder: Path, *, reporter: Reporter, offline: bool = False
+) -> tuple[Receipt, ...]:
+    """Put the models' files into the folder, each from the first of its sources that has it.
 
     A file that is there already is hashed and left alone. The folder has the right file or none at any moment,
-    however the fetch ends; an interrupted one leaves `<file>.part` at most.
+    however the fetch ends; an interrupted one leaves `<file>.part` at most. Before the first transfer there must be
+    room for all that is missing. Offline, only the folder, local paths and the hub's cache are used.
 
     Raises IntegrityError for a file that is not the pinned one (a file already there is never overwritten), and
-    ModelError when no source has a file or there is no room for it.
+    ModelError when no source has a file or there is no room for them.
     """
-    one = _Fetch(pin=pin, folder=folder, reporter=reporter)
-    return Receipt(model=pin.name, files=tuple(map(one.file, pin.files)))
-
-
-def verify(pin: ModelPin, folder: Path) -> Receipt:
-    """Hash the model's files in the folder.
-
-    Raises ModelError for a file that is missing, IntegrityError for one that is not the pinned one.
-    """
-    return Receipt(
-        model=pin.name, files=tuple(verify_file(folder / file.name, file, model=pin.name) for file in pin.files)
-    )
-
-
-def verify_file(path: Path, file: FilePin, *, model: ModelName) -> FileReceipt:
-    """Hash one whole file and compare it with its pin, or with the digest that the first fetch recorded.
-
-    Raises ModelError when the file is missing or unreadable, IntegrityError when it is another one; the message says
-    which file, which digest was wanted and found, and the command that gets the right one.
-    """
-    try:
-        found, size = Sha256(file_digest(path)), path.stat().st_size
-    except OSError as error:
-        raise ModelError(
-            f"{path}: the model file cannot be read ({error.strerror}). Get it: {_fetch_command(path, model)}"
-        ) from error
-    wanted = file.sha256 or recorded_digest(path)
-    if (wanted is not None and found != wanted) or (file.size is not None and size != file.size):
-        raise IntegrityError(
-            f"{path}: SHA-256 {found} ({size} bytes); wanted {_wanted(file, wanted)} for the model {model}.\n"
-            f"The file was changed or cut short, or is another model; it is not used. Delete it and get it again: "
-            f"rm {shlex.quote(str(path))} && {_fetch_command(path, model)}"
-        )
-    return FileReceipt(file=file.name, size=size, sha256=found)
-
-
-def recorded_digest(path: Path) -> Sha256 | None:
-    """The digest of a file without a pin, as its first fetch recorded it beside the file; None when there is none."""
-    try:
-        return Sha256(_record_of(path).read_text(encoding="utf-8").split()[0])
-    except (FileNotFoundError, IndexError):
-        return None
+    missing = [(pin, file) for pin in pins for file in pin.files if not (folder / file.name).exists()]
+    far = any(not isinstance(source, PathPin) for _, file in missing for source in file.sources)
+    offline = offline or (far and hub_is_offline())
+    commits = Commits(folder=folder, reporter=reporter, offline=offline)
+    one = _Fetch(folder=folder, reporter=reporter, offline=offline, commits=commits)
+    one.require_room(missing)
+    return tuple(Receipt(model=pin.name, files=tuple(one.file(pin, file) for file in pin.files)) for pin in pins)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fetch:
-    """One fetch of one model: where to, and which kinds of sources it has found out of reach."""
+    """One fetch of some models: where to, and which kinds of sources it has found out of reach."""
 
-    pin: ModelPin
     folder: Path
     reporter: Reporter
+    offline: bool
+    commits: Commits
     unreachable: dict[SourceKind, str] = field(default_factory=dict)
 
-    def file(self, file: FilePin) -> FileReceipt:
+    def require_room(self, missing: Sequence[tuple[ModelPin, FilePin]]) -> None:
+        """Raise ModelError when the files that are missing do not fit on the folder's disk."""
+        needed, free = sum(self._room(pin, file) for pin, file in missing), free_bytes(self.folder)
+        if not has_room(free, needed):
+            command = fetch_command(Path("FOLDER"), *dict.fromkeys(pin.name for pin, _ in missing))
+            raise ModelError(
+                f"{self.folder}: {needed / 1e9:.2f} GB are needed there and {free / 1e9:.2f} GB are free, for "
+                f"{', '.join(file.name for _, file in missing)}. Nothing was fetched.\n"
+                f"Make room, or choose a models folder on another disk: {command}"
+            )
+
+    def file(self, pin: ModelPin, file: FilePin) -> FileReceipt:
         """Have one file in the folder."""
         path = self.folder / file.name
         # Before the lock, so that a folder that may only be read serves as well.
         if path.exists():
-            return self._already_here(path, file)
+            return self._already_here(pin, file, path)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with workspace(self.folder, file.name, self.reporter) as place:
                 if path.exists():
-                    return self._already_here(path, file)
-                return self._keep(self._from_first_source(file, place), path, file)
+                    return self._already_here(pin, file, path)
+                return self._keep(self._from_first_source(pin, file, place), pin, file, path)
         except OSError as error:
             raise ModelError(
                 f"{path}: the file cannot be put there ({error.strerror or error}). Make room or give the folder to "
-                f"this user, or choose another folder; then run: {_fetch_command(path, self.pin.name)}"
+                f"this user, or choose another folder; then run: {fetch_command(self.folder, pin.name)}"
             ) from error
 
-    def _already_here(self, path: Path, file: FilePin) -> FileReceipt:
-        receipt = verify_file(path, file, model=self.pin.name)
+    def _room(self, pin: ModelPin, file: FilePin) -> int:
+        """The bytes that a missing file will take; what nobody knows counts as nothing."""
+        held, place = held_to(file, read_record(self.folder / file.name)), self.folder / f"{file.name}.part"
+        for source_pin in file.sources:
+            source = open_source(source_pin, offline=self.offline)
+            if source is None or source.kind in self.unreachable:
+                continue
+            try:
+                settled = self.commits.settled(pin, source_pin)
+                source = open_source(settled, offline=self.offline) or source
+                if isinstance(settled, HubPin) and held.size is None:
+                    held = replace(held, size=self.commits.size(settled))
+            except SourceUnavailable as error:
+                if error.unreachable:
+                    self._missed(file, source, error)
+                continue
+            room = source.room(held, place)
+            if room is not None:
+                return room
+        return 0
+
+    def _missed(self, file: FilePin, source: Source, error: SourceUnavailable) -> str:
+        """Tell that a source does not have the file, and give the reason."""
+        reason = f"{source.describe()}: {error}"
+        self.reporter.line(f"{file.name}: not from {reason}")
+        if error.unreachable:
+            self.unreachable[source.kind] = str(error)
+        return reason
+
+    def _already_here(self, pin: ModelPin, file: FilePin, path: Path) -> FileReceipt:
+        receipt = verify_file(path, file, model=pin.name)
         self.reporter.line(f"{file.name}: already here, SHA-256 {receipt.sha256}")
+        if file.sha256 is None and read_record(path) is None:
+            try:
+                self._record(Record(sha256=receipt.sha256, size=receipt.size), pin, path)
+            except OSError as error:
+                self.reporter.line(f"{file.name}: no digest is pinned, and none can be recorded ({error.strerror})")
         return receipt
 
-    def _from_first_source(self, file: FilePin, place: Path) -> Obtained:
+    def _from_first_source(self, pin: ModelPin, file: FilePin, place: Path) -> Obtained:
+        held = held_to(file, read_record(self.folder / file.name))
         reasons: list[str] = []
-        for source in filter(None, map(open_source, file.sources)):
+        for source_pin in file.sources:
+            source = open_source(source_pin, offline=self.offline)
+            if source is None:
+                continue
             if source.kind in self.unreachable:
                 reasons.append(f"{source.describe()}: {self.unreachable[source.kind]}")
                 continue
             try:
-                return source.obtain(file, place, self.reporter)
+                source = open_source(self.commits.settled(pin, source_pin), offline=self.offline) or source
+                return source.obtain(held, place, self.reporter)
             except SourceUnavailable as error:
-                reasons.append(f"{source.describe()}: {error}")
-                self.reporter.line(f"{file.name}: not from {reasons[-1]}")
-                if error.unreachable:
-                    self.unreachable[source.kind] = str(error)
+                reasons.append(self._missed(file, source, error))
         path = self.folder / file.name
         listed = "".join(f"\n  {reason}" for reason in reasons) or "\n  (none is configured)"
         raise ModelError(
-            f"{path}: no source of the model {self.pin.name} has this file:{listed}\n"
-            f"Connect this machine to one of them, or set `path:` in {self.pin.defined_in} to a copy of the file, "
-            f"or put a copy at {path}; then run: {_fetch_command(path, self.pin.name)}"
+            f"{path}: no source of the model {pin.name} has this file:{listed}\n"
+            f"Connect this machine to one of them, or set `path:` in {pin.defined_in} to a copy of the file, "
+            f"or put a copy at {path}; then run: {fetch_command(self.folder, pin.name)}"
         )
 
-    def _keep(self, obtained: Obtained, path: Path, file: FilePin) -> FileReceipt:
+    def _keep(self, obtained: Obtained, pin: ModelPin, file: FilePin, path: Path) -> FileReceipt:
         """Accept what a source delivered and rename it into place; drop it when it is not the pinned file."""
-        wanted = file.sha256 or recorded_digest(path)
-        if wanted not in (None, obtained.sha256) or file.size not in (None, obtained.size):
+        record = read_record(path)
+        held = held_to(file, record)
+        if held.sha256 not in (None, obtained.sha256) or held.size not in (None, obtained.size):
             obtained.path.unlink()
             raise IntegrityError(
                 f"{file.name}: what {obtained.origin} has is SHA-256 {obtained.sha256} ({obtained.size} bytes); wanted "
-                f"{_wanted(file, wanted)} for the model {self.pin.name}.\n"
-                f"It is not used. Fetch again, and if it stays so, take that source out of {self.pin.defined_in}, "
+                f"{wanted(held)} for the model {pin.name}.\n"
+                f"It is not used. Fetch again, and if it stays so, take that source out of {pin.defined_in}, "
                 f"or correct the pin there."
             )
-        if wanted is None:
-            write_whole(_record_of(path), f"{obtained.sha256}  {file.name}\n".encode())
-            self.reporter.line(
-                f"{file.name}: no digest is pinned; SHA-256 {obtained.sha256} ({obtained.size} bytes) is recorded "
-                f"beside it and nothing else is accepted from now on."
-            )
+        before = record.source if record is not None and record.sha256 == obtained.sha256 else None
+        found = Record(sha256=obtained.sha256, size=obtained.size, source=obtained.hub or before)
+        if not file.pinned and found != record:
+            self._record(found, pin, path)
         obtained.path.replace(path)
         sync(path.parent)
         self.reporter.line(
@@ -145,16 +172,10 @@ class _Fetch:
         )
         return FileReceipt(file=file.name, size=obtained.size, sha256=obtained.sha256)
 
-
-def _wanted(file: FilePin, digest: Sha256 | None) -> str:
-    size = "" if file.size is None else f" ({file.size} bytes)"
-    return f"{digest or 'any'}{size}"
-
-
-def _record_of(path: Path) -> Path:
-    return path.with_name(f"{path.name}.sha256")
-
-
-def _fetch_command(path: Path, model: ModelName) -> str:
-    elsewhere = "" if path.parent.resolve() == MODELS_FOLDER.resolve() else f" --folder {shlex.quote(str(path.parent))}"
-    return f"samequantity models fetch {model}{elsewhere}"
+    def _record(self, found: Record, pin: ModelPin, path: Path) -> None:
+        found.write(path)
+        origin = f", commit {found.source.commit} of {found.source.repository}" if found.source else ""
+        self.reporter.line(
+            f"{path.name}: not wholly pinned; SHA-256 {found.sha256} ({found.size} bytes){origin} is recorded beside "
+            f"it and nothing else is accepted from now on. To pin it: samequantity models lock {pin.name}"
+        )

@@ -6,19 +6,20 @@ even by a killed process, goes on: `hf_hub_download` gives each process a file o
 """
 
 import hashlib
-import multiprocessing
 import os
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 from functools import partial as partial_of
-from multiprocessing.pool import ThreadPool
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import Any, BinaryIO, Self, cast
 
 from samequantity.errors import IntegrityError
-from samequantity.models.pins import FilePin, HubPin, Sha256
+from samequantity.models.asking import ask, first_line, user_token
+from samequantity.models.pins import FilePin
 from samequantity.models.progress import Meter, Reporter
+from samequantity.models.records import HubCommit
+from samequantity.models.source_pins import HubPin, Sha256
 from samequantity.models.sources import (
     SECONDS_TO_REACH,
     Obtained,
@@ -29,125 +30,155 @@ from samequantity.models.sources import (
 )
 from samequantity.store.digests import file_digest
 
-if TYPE_CHECKING:
-    from huggingface_hub import HfFileMetadata
-
-Result = TypeVar("Result")
+SECONDS_BEFORE_GOING_ON = 1.0
 
 PARTIAL_PREFIX = "hub-"
 """A file of the workspace with this prefix is the beginning of a download, worth keeping for the next attempt."""
 
-_SHA256_ETAG = re.compile(r"[0-9a-f]{64}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hub:
-    """One file of the hub at a pinned commit."""
+    """One file of the hub at a commit; without one (`revision: null`) the source can be described and no more."""
 
     pin: HubPin
+    offline: bool
 
     @property
     def kind(self) -> SourceKind:
         return SourceKind.HUB
 
+    @property
+    def commit(self) -> HubCommit:
+        """The commit, which whoever obtains the file has settled before: nothing is taken from a moving branch."""
+        if self.pin.revision is None:
+            raise ValueError(f"{self.pin.repository}: the commit is not settled")
+        return HubCommit(repository=self.pin.repository, commit=self.pin.revision)
+
     def describe(self) -> str:
-        return f"the model hub ({self.pin.repository} at {self.pin.revision[:12]})"
+        at = "its current commit" if self.pin.revision is None else self.pin.revision[:12]
+        return f"the model hub ({self.pin.repository} at {at})"
+
+    def room(self, file: FilePin, workspace: Path) -> int | None:
+        if self._cached() is not None:
+            return 0
+        return None if self.offline else max(0, (file.size or 0) - _size(self._partial(workspace)))
 
     def obtain(self, file: FilePin, workspace: Path, reporter: Reporter) -> Obtained:
-        from huggingface_hub import constants, try_to_load_from_cache
+        from huggingface_hub import get_hf_file_metadata
 
-        cached = try_to_load_from_cache(self.pin.repository, self.pin.file, revision=self.pin.revision)
-        if isinstance(cached, str):
-            return link(Path(cached), workspace)
-        if constants.is_offline_mode():
-            raise SourceUnavailable("HF_HUB_OFFLINE is set and the hub's cache does not hold the file")
-        found = self._look()
-        self._refuse_another_file(file, found)
-        partial = workspace / f"{PARTIAL_PREFIX}{hashlib.sha256(repr(self.pin).encode()).hexdigest()[:16]}"
-        size = found.size or file.size
+        cached = self._cached()
+        if cached is not None:
+            linked = replace(link(cached, workspace), hub=self.commit)
+            # The cache calls a large file by its SHA-256.
+            self._refuse_damaged(file, _sha256_or_none(cached.resolve().name), linked)
+            return linked
+        if self.offline:
+            raise SourceUnavailable("offline, and the hub's cache does not hold the file")
+        found = ask(lambda: get_hf_file_metadata(self._url, timeout=SECONDS_TO_REACH))
+        # Large files have their SHA-256 for an ETag; a small one has a git hash, which says nothing here.
+        announced = _sha256_or_none(found.etag)
+        self._refuse_another_file(file, announced, found.size)
+        partial, size = self._partial(workspace), found.size or file.size
+        self._drop_others(partial)
         require_space(workspace, max(0, (size or 0) - _size(partial)))
         with reporter.meter(file.name, size) as meter:
             self._download(partial, size, meter)
-        return Obtained(path=partial, size=_size(partial), sha256=Sha256(file_digest(partial)), origin=self.describe())
+        obtained = Obtained(
+            path=partial,
+            size=_size(partial),
+            sha256=Sha256(file_digest(partial)),
+            origin=self.describe(),
+            hub=self.commit,
+        )
+        self._refuse_damaged(file, announced, obtained)
+        return obtained
 
-    def _look(self) -> "HfFileMetadata":
-        """What the hub says about the file; SourceUnavailable when it says nothing in time."""
-        from httpx2 import HTTPError, InvalidURL
-        from huggingface_hub import get_hf_file_metadata, hf_hub_url
-        from huggingface_hub.errors import GatedRepoError, HfHubHTTPError
+    @property
+    def _url(self) -> str:
+        from huggingface_hub import hf_hub_url
 
-        url = hf_hub_url(self.pin.repository, self.pin.file, revision=self.pin.revision)
-        try:
-            return within(SECONDS_TO_REACH, lambda: get_hf_file_metadata(url, timeout=SECONDS_TO_REACH))
-        except GatedRepoError as error:
-            raise SourceUnavailable(
-                "the repository is gated: accept its terms on its page and set HF_TOKEN to your token"
-            ) from error
-        except HfHubHTTPError as error:
-            raise SourceUnavailable(_first_line(error)) from error
-        except TimeoutError as error:
-            raise SourceUnavailable("no answer within 5 s", unreachable=True) from error
-        except (HTTPError, InvalidURL, OSError) as error:
-            raise SourceUnavailable(f"no connection ({_first_line(error)})", unreachable=True) from error
+        return hf_hub_url(self.pin.repository, self.pin.file, revision=self.commit.commit)
 
-    def _refuse_another_file(self, file: FilePin, found: "HfFileMetadata") -> None:
+    def _cached(self) -> Path | None:
+        from huggingface_hub import try_to_load_from_cache
+
+        cached = try_to_load_from_cache(self.pin.repository, self.pin.file, revision=self.commit.commit)
+        return Path(cached) if isinstance(cached, str) else None
+
+    def _partial(self, workspace: Path) -> Path:
+        return workspace / f"{PARTIAL_PREFIX}{hashlib.sha256(repr(self.pin).encode()).hexdigest()[:16]}"
+
+    def _drop_others(self, partial: Path) -> None:
+        """Remove the beginnings of another commit's file, or another repository's: they are not worth their room."""
+        for other in partial.parent.glob(f"{PARTIAL_PREFIX}*"):
+            if other != partial:
+                other.unlink()
+
+    def _refuse_another_file(self, file: FilePin, announced: Sha256 | None, size: int | None) -> None:
         """Raise IntegrityError, before gigabytes are downloaded, when the hub itself names another digest or size."""
-        # Large files have their SHA-256 for an ETag; a small one has a git hash, which says nothing here.
-        digest = found.etag if found.etag is not None and _SHA256_ETAG.fullmatch(found.etag) else None
-        if (digest is not None and file.sha256 not in (None, digest)) or (
-            found.size is not None and file.size not in (None, found.size)
+        if (announced is not None and file.sha256 not in (None, announced)) or (
+            size is not None and file.size not in (None, size)
         ):
             raise IntegrityError(
-                f"{file.name}: {self.describe()} offers {self.pin.file} with SHA-256 {digest or 'unknown'} "
-                f"({found.size} bytes); wanted {file.sha256} ({file.size} bytes). Nothing was downloaded. "
+                f"{file.name}: {self.describe()} offers {self.pin.file} with SHA-256 {announced or 'unknown'} "
+                f"({size} bytes); wanted {file.sha256 or 'any'} ({file.size} bytes). Nothing was downloaded. "
                 f"Correct the hub's revision or the file's digest in the models file, or take the hub out of it."
             )
 
+    def _refuse_damaged(self, file: FilePin, announced: Sha256 | None, obtained: Obtained) -> None:
+        """Raise IntegrityError for a file that no digest is pinned of and that is not what the hub calls it."""
+        if file.sha256 is None and announced not in (None, obtained.sha256):
+            obtained.path.unlink()
+            raise IntegrityError(
+                f"{file.name}: {self.describe()} calls {self.pin.file} SHA-256 {announced}, and what {obtained.origin} "
+                f"has is SHA-256 {obtained.sha256}. It is not used; delete it there if it lies on this machine, and "
+                f"fetch again."
+            )
+
     def _download(self, partial: Path, size: int | None, meter: Meter) -> None:
-        """Add what is missing to the partial file."""
+        """Add what is missing to the partial file; a connection that breaks is taken up again while bytes come."""
         from httpx2 import HTTPError
-        from huggingface_hub import get_token, hf_hub_url
-        from huggingface_hub.file_download import http_get
 
         if size is None or _size(partial) > size:
             partial.unlink(missing_ok=True)
         partial.touch()
-        token = get_token()
         with partial.open("r+b") as out:
-            start = out.seek(0, os.SEEK_END)
-            meter.at(start)
-            try:
-                http_get(
-                    hf_hub_url(self.pin.repository, self.pin.file, revision=self.pin.revision),
-                    out,
-                    resume_size=start,
-                    # Both redirects and retries keep to these; a token goes to the hub's own host only.
-                    headers={"Accept-Encoding": "identity", **({"Authorization": f"Bearer {token}"} if token else {})},
-                    expected_size=size,
-                    tqdm_class=cast("Any", partial_of(_FeedingBar, meter)),
-                )
-            except (HTTPError, OSError, ValueError) as error:
-                raise SourceUnavailable(
-                    f"the download broke off after {_size(partial) / 1e6:.0f} MB ({_first_line(error)}); "
-                    f"the next fetch goes on from there"
-                ) from error
+            while True:
+                start = out.seek(0, os.SEEK_END)
+                meter.at(start)
+                try:
+                    self._request_rest(out, start, size, meter)
+                    break
+                except (HTTPError, OSError, ValueError) as error:
+                    out.flush()
+                    if not start < _size(partial) < (size or 0):
+                        raise SourceUnavailable(
+                            f"the download broke off after {_size(partial) / 1e6:.0f} MB ({first_line(error)}); "
+                            f"the next fetch goes on from there"
+                        ) from error
+                time.sleep(SECONDS_BEFORE_GOING_ON)
             out.flush()
             os.fsync(out.fileno())
 
+    def _request_rest(self, out: BinaryIO, start: int, size: int | None, meter: Meter) -> None:
+        from huggingface_hub.file_download import http_get
 
-def within(seconds: float, function: Callable[[], Result]) -> Result:
-    """The function's result, or TimeoutError when it takes longer.
+        token = user_token()
+        http_get(
+            self._url,
+            out,
+            resume_size=start,
+            # Both redirects and retries keep to these; the token in them goes to the hub's own host only.
+            headers={"Accept-Encoding": "identity", **({"Authorization": f"Bearer {token}"} if token else {})},
+            expected_size=size,
+            tqdm_class=cast("Any", partial_of(_FeedingBar, meter)),
+        )
 
-    A time limit of a socket does not cover the resolution of names, which can hang for minutes, so the function runs
-    in a daemon thread, and one that hangs is left behind.
-    """
-    pool = ThreadPool(processes=1)
-    outcome = pool.apply_async(function)
-    pool.close()
-    try:
-        return outcome.get(timeout=seconds)
-    except multiprocessing.TimeoutError as error:
-        raise TimeoutError(f"no result within {seconds} s") from error
+
+def _sha256_or_none(text: str | None) -> Sha256 | None:
+    return Sha256(text) if text is not None and _SHA256.fullmatch(text) else None
 
 
 class _FeedingBar:
@@ -170,9 +201,3 @@ class _FeedingBar:
 
 def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
-
-
-def _first_line(error: Exception) -> str:
-    """What an error of another library says, on one line of bounded length."""
-    lines = str(error).strip().splitlines()
-    return lines[0][:200] if lines else type(error).__name__

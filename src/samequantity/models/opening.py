@@ -2,22 +2,22 @@
 
 from typing import assert_never
 
-from samequantity.models.pins import HubPin, PackagesPin, PathPin, SourcePin
+from samequantity.models.source_pins import HubPin, PackagesPin, PathPin, SourcePin
 from samequantity.models.sources import LocalPath, Source
 
 
-def open_source(pin: SourcePin) -> Source | None:
-    """The source of a pin, or None for a local path that is not set."""
+def open_source(pin: SourcePin, *, offline: bool = False) -> Source | None:
+    """The source of a pin, or None for a local path that is not set. Offline, none of them uses a network."""
     match pin:
         case PathPin(path=path):
             return None if path is None else LocalPath(path=path)
         case HubPin():
             from samequantity.models.hub import Hub
 
-            return Hub(pin=pin)
+            return Hub(pin=pin, offline=offline)
         case PackagesPin():
             from samequantity.models.packages import PackageIndex
 
-            return PackageIndex(pin=pin)
+            return PackageIndex(pin=pin, offline=offline)
         case _:
             assert_never(pin)

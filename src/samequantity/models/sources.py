@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Protocol
 
 from samequantity.errors import ModelError
-from samequantity.models.pins import FilePin, Sha256
+from samequantity.models.pins import FilePin
 from samequantity.models.progress import Reporter
+from samequantity.models.records import HubCommit
+from samequantity.models.source_pins import Sha256
 from samequantity.store.digests import file_digest
 
 SECONDS_TO_REACH = 4.8
@@ -48,6 +50,7 @@ class Obtained:
     size: int
     sha256: Sha256
     origin: str
+    hub: HubCommit | None = None
 
 
 class Source(Protocol):
@@ -59,6 +62,12 @@ class Source(Protocol):
 
     def describe(self) -> str:
         """The place in a few words, for notices and errors."""
+
+    def room(self, file: FilePin, workspace: Path) -> int | None:
+        """The bytes that `obtain` would add to the workspace's disk; None when the file is surely not to be had here.
+
+        Nothing is asked over a network. A size that is not known counts as nothing.
+        """
 
     def obtain(self, file: FilePin, workspace: Path, reporter: Reporter) -> Obtained:
         """Leave the file in the workspace.
@@ -80,6 +89,9 @@ class LocalPath:
 
     def describe(self) -> str:
         return f"the path {self.path}"
+
+    def room(self, file: FilePin, workspace: Path) -> int | None:  # noqa: ARG002 - a link needs none
+        return 0 if self.path.is_file() else None
 
     def obtain(
         self,
@@ -114,9 +126,19 @@ def require_space(workspace: Path, needed: int) -> None:
 
     Raises ModelError; the other sources need the room as much, so none of them is tried.
     """
-    free = shutil.disk_usage(workspace).free
-    if free < needed + _SPACE_TO_SPARE:
+    free = free_bytes(workspace)
+    if not has_room(free, needed):
         raise ModelError(
             f"{workspace.parent}: {needed / 1e9:.2f} GB are needed there and {free / 1e9:.2f} GB are free. "
             f"Make room, or choose a models folder on another disk."
         )
+
+
+def has_room(free: int, needed: int) -> bool:
+    """Whether so many bytes fit, with a reserve; nothing always fits."""
+    return not needed or free >= needed + _SPACE_TO_SPARE
+
+
+def free_bytes(folder: Path) -> int:
+    """What is free on the disk of a folder that may not be there yet."""
+    return shutil.disk_usage(next(place for place in (folder, *folder.absolute().parents) if place.exists())).free

@@ -21,8 +21,8 @@ def workspace(folder: Path, file_name: str, reporter: Reporter) -> Iterator[Path
     """A folder for one fetch of one file, on the file system of the result so that a rename ends it.
 
     A second process waits until the first has ended. What a killed process left is cleared away, except for the
-    beginning of a download of the hub, and so is what this one leaves. On a file system without locks every process
-    has a folder of its own.
+    beginning of a download of the hub while the file is not there, and so is what this one leaves. On a file system
+    without locks every process has a folder of its own.
     """
     place = folder / f"{file_name}.part"
     handle = _hold(place, reporter)
@@ -32,7 +32,7 @@ def workspace(folder: Path, file_name: str, reporter: Reporter) -> Iterator[Path
         _clear(place)
         yield place
     finally:
-        _clear(place)
+        _clear(place, beginnings=(folder / file_name).exists())
         # A workspace without a lock is never found again, so nothing in it is worth keeping.
         if handle is None or all(entry.name == _LOCK for entry in place.iterdir()):
             shutil.rmtree(place, ignore_errors=True)
@@ -74,9 +74,9 @@ def _is_still(handle: int, lock: Path) -> bool:
         return False
 
 
-def _clear(place: Path) -> None:
+def _clear(place: Path, *, beginnings: bool = False) -> None:
     for entry in place.iterdir():
-        if entry.name == _LOCK or entry.name.startswith(PARTIAL_PREFIX):
+        if entry.name == _LOCK or (entry.name.startswith(PARTIAL_PREFIX) and not beginnings):
             continue
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry, ignore_errors=True)

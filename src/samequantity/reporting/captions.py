@@ -1,6 +1,6 @@
 """What the tables say above their numbers, with the reading limits that belong to each, and what each of them lacks."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from samequantity.domain.verdicts import Layer
 from samequantity.domain.views import Family
@@ -112,6 +112,22 @@ def comparisons(compared: Sequence[Row], strata: Strata) -> str:
         adjusted = say.holm_note(tests, "view families of one layer and comparison")
         parts += [say.PAIRED_TEST, adjusted, say.UNADJUSTED, say.DETECTABLE, say.MIXTURE, say.BESIDE]
     return " ".join([*parts, say.FIXED, *_absences_of_pairs(compared)])
+
+
+def repeat_check(results: Results, repeated: Set[str]) -> str:
+    """Caption of the repeat check; `repeated` are the systems that it has."""
+    title = "Repeat check: prompts that were asked again, and how many of the two responses are identical."
+    parts = [title, say.IDENTICAL, say.SAME_ANSWER, say.AUDITED, say.FIXED]
+    if without := [system for system in results.systems if system not in repeated]:
+        parts.append(f"Not asked again: {', '.join(without)}.")
+    return " ".join(parts)
+
+
+def repeat_differences() -> str:
+    """Caption of the pairs of responses that differ."""
+    title = "Repeat check: every pair of responses to one prompt that differ."
+    shown = "A long text is cut to its FINAL line or to where the two begin to differ; the data files hold it whole."
+    return " ".join([title, say.IDENTICAL, say.SAME_ANSWER, shown, say.AUDITED, say.FIXED])
 
 
 def gap_note(results: Results, gaps: Iterable[Key]) -> str:

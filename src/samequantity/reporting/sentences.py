@@ -67,6 +67,16 @@ DETECTABLE = (
 BESIDE = f"The data files hold the failure codes and the recovered answers besides. {RECOVERED}"
 
 
+IDENTICAL = (
+    "Byte-identical: the texts, without reasoning, are equal byte for byte. Reasoning-identical: so is what was "
+    "thought aloud, be it nothing."
+)
+SAME_ANSWER = (
+    "Answer-identical: the audited value is the same; or neither response has one, for the same reason. "
+    "Again: whose the second response is."
+)
+
+
 def draws_note(rows: Iterable[Row], what: str, how: str = "percentiles.") -> str:
     """How the bootstrap intervals of gaps or differences were made, with the draws that had to be dropped.
 

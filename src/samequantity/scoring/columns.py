@@ -1,4 +1,4 @@
-"""The columns of scores, intervals and comparisons: what scoring writes and tables and figures read."""
+"""The columns of scores, intervals, comparisons and repeats: what stages write and tables and figures read."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -113,6 +113,30 @@ rates of orbits have `p_value`, pooled only; Holm's adjustment covers the famili
 test: the smallest difference of rates that it finds with 80 % power at α = .05, given as many discordant pairs as were
 observed. It is null with fewer than six of them, since no result would then reach α. `dropped_bases` counts the bases
 that are left out because one of the two systems lacks a response.
+"""
+
+REPEATS = pl.Schema(
+    {
+        "system": pl.String(),
+        "again": pl.String(),
+        "view_id": pl.String(),
+        "order": pl.Int64(),
+        "byte_identical": pl.Boolean(),
+        "reasoning_identical": pl.Boolean(),
+        "answer_identical": pl.Boolean(),
+        "text": pl.String(),
+        "text_again": pl.String(),
+        "status": pl.String(),
+        "status_again": pl.String(),
+        "value": pl.String(),
+        "value_again": pl.String(),
+    }
+)
+"""One row a view that was asked again, in the order of the first responses.
+
+`again` names the system of the second responses: `system` itself where it was asked twice. `byte_identical` is about
+the texts, the final channel, and `reasoning_identical` about what was thought aloud. An answer is the audited status
+and value; `value` is exact text, null where the status has none.
 """
 
 

@@ -8,14 +8,14 @@ import polars as pl
 from samequantity.errors import TableError
 from samequantity.messages import counted, some
 
-OWNERS = ("system", "reference")
+OWNERS = ("system", "reference", "again")
 """The columns that say whose results a row holds, as far as a table has them."""
 
 
 def collect(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """The rows of all tables, in the order given; TableError when a system, or a pair of systems, comes in two of them.
 
-    Tables of pairs have a column `reference` beside `system`.
+    Tables of pairs have a column `reference` beside `system`, and repeats a column `again`.
     """
     stacked = _stacked(frames)
     seen: set[tuple[str, ...]] = set()

@@ -1,13 +1,15 @@
 """Stage infer: a model is asked every view, and nothing twice; views in, responses out."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import polars as pl
 
 from samequantity.domain.exchange import Completion, Request, Sampling, request_digest
 from samequantity.errors import TableError
+from samequantity.stages.asking import Asked, Memory, Progress, Question, ask
 
 ORDER = "order"
 """The column of a view's position among all views of the study, the same in every shard."""
@@ -35,11 +37,12 @@ TELEMETRY_SCHEMA = pl.Schema(
         "completion_tokens": pl.Int64,
         "seconds": pl.Float64,
         "asked": pl.Boolean,
+        "system_fingerprint": pl.String,
     }
 )
 
 
-class Answerer(Protocol):
+class Answerer(Asked, Protocol):
     """What this stage needs of an engine."""
 
     def identity(self) -> Mapping[str, object]:
@@ -48,38 +51,6 @@ class Answerer(Protocol):
 
     def prepare(self, request: Request) -> str:
         """SHA-256 of the rendered prompt; raises when the request cannot be asked."""
-        ...
-
-    def complete(self, request: Request) -> Completion:
-        """The answer."""
-        ...
-
-
-class Memory(Protocol):
-    """What this stage needs of a journal: responses by the digest of their request."""
-
-    def find(self, request: str, /) -> Completion | None:
-        """The response, if it is known."""
-        ...
-
-    def append(self, request: str, response: Completion, /) -> None:
-        """Keep a response for good."""
-        ...
-
-
-class Progress(Protocol):
-    """What this stage tells whoever watches."""
-
-    def start(self, *, total: int, known: int) -> None:
-        """`total` views, of which the journal answers `known`."""
-        ...
-
-    def answered(self, completion: Completion) -> None:
-        """One more view is answered by the model."""
-        ...
-
-    def finish(self) -> None:
-        """Nothing more comes, be it that all is done or that something failed."""
         ...
 
 
@@ -99,8 +70,12 @@ class Inference:
     responses: pl.DataFrame
     telemetry: pl.DataFrame
 
-    def summary(self) -> dict[str, float | int]:
-        """Counts, tokens and seconds of the responses that this run asked for; for `run.json`."""
+    def summary(self) -> dict[str, Any]:
+        """Counts, tokens and seconds of the responses that this run asked for; for `run.json`.
+
+        `system_fingerprints` counts what the server called itself in all responses, those of earlier runs included:
+        more than one, and a model was changed while it was asked.
+        """
         asked = self.telemetry.filter("asked")
         return {
             "responses": self.telemetry.height,
@@ -109,13 +84,8 @@ class Inference:
             "prompt_tokens": int(asked["prompt_tokens"].sum()),
             "completion_tokens": int(asked["completion_tokens"].sum()),
             "seconds": round(float(asked["seconds"].sum()), 3),
+            "system_fingerprints": dict(sorted(Counter(filter(None, self.telemetry["system_fingerprint"])).items())),
         }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Question:
-    request: Request
-    digest: str
 
 
 def part(views: pl.DataFrame, *, index: int, count: int) -> pl.DataFrame:
@@ -126,31 +96,50 @@ def part(views: pl.DataFrame, *, index: int, count: int) -> pl.DataFrame:
     """
     if not 0 <= index < count:
         raise ValueError(f"shard {index} of {count} does not exist")
-    return views.with_row_index(ORDER).with_columns(pl.col(ORDER).cast(pl.Int64)).gather_every(count, offset=index)
+    return _numbered(views).gather_every(count, offset=index)
+
+
+def spread(views: pl.DataFrame, count: int) -> pl.DataFrame:
+    """`count` of the views (all, if there are fewer) at equal distances, with their position among all in `order`."""
+    chosen = min(count, views.height)
+    return _numbered(views)[[place * views.height // chosen for place in range(chosen)]]
+
+
+def _numbered(views: pl.DataFrame) -> pl.DataFrame:
+    """The views with their position in `order`, which they may have already."""
+    if ORDER in views.columns:
+        return views
+    return views.with_row_index(ORDER).with_columns(pl.col(ORDER).cast(pl.Int64))
 
 
 def infer(
     views: pl.DataFrame, engine: Answerer, journal: Memory, *, system: str, decoding: Decoding, progress: Progress
 ) -> Inference:
-    """Answer every view: from the journal where it is known, else from the engine, in the views' order, one at a time.
+    """Answer every view: from the journal where it is known, else from the engine, in the views' order.
 
+    As many are asked at once as the engine says (`in_flight`); a prompt that several views share is asked once.
     `views` needs view_id and prompt, and `order` if it is a shard (`part`). Every prompt is prepared before the first
     is asked, so that one that cannot be asked costs nothing. Raises TableError when a column is missing or a view
     occurs twice, and what the engine and the journal raise.
     """
     views = _checked(views)
-    questions = _questions(views["prompt"].to_list(), engine, decoding)
-    answers = [journal.find(question.digest) for question in questions]
-    known = [answer is not None for answer in answers]
-    progress.start(total=len(questions), known=sum(known))
+    requests = [
+        Request(prompt=prompt, max_tokens=decoding.max_tokens, sampling=decoding.sampling) for prompt in views["prompt"]
+    ]
+    digests = _digests(requests, engine, decoding.repeat)
+    known = {digest: answer for digest in set(digests) if (answer := journal.find(digest)) is not None}
+    sharing = Counter(digests)
+    open_questions = [
+        Question(request=request, digest=digest, views=sharing[digest])
+        for digest, request in dict(zip(digests, requests, strict=True)).items()
+        if digest not in known
+    ]
+    progress.start(total=len(digests), known=sum(sharing[digest] for digest in known))
     try:
-        completions = [
-            answer if answer is not None else _asked(question, engine, journal, progress)
-            for question, answer in zip(questions, answers, strict=True)
-        ]
+        answers = known | ask(open_questions, engine, journal, progress)
     finally:
         progress.finish()
-    return _gathered(views, completions, known, system)
+    return _gathered(views, [answers[digest] for digest in digests], [digest in known for digest in digests], system)
 
 
 def _checked(views: pl.DataFrame) -> pl.DataFrame:
@@ -158,33 +147,15 @@ def _checked(views: pl.DataFrame) -> pl.DataFrame:
         raise TableError(f"The views table lacks {', '.join(missing)}; it has {', '.join(views.columns)}.")
     if twice := views.filter(views["view_id"].is_duplicated())["view_id"].unique(maintain_order=True).to_list():
         raise TableError(f"{len(twice)} views occur more than once in the views table, for instance {twice[0]}.")
-    return views if ORDER in views.columns else part(views, index=0, count=1)
+    return _numbered(views)
 
 
-def _questions(prompts: list[str], engine: Answerer, decoding: Decoding) -> list[_Question]:
+def _digests(requests: list[Request], engine: Answerer, repeat: int) -> list[str]:
     identity = engine.identity()
-    requests = [
-        Request(prompt=prompt, max_tokens=decoding.max_tokens, sampling=decoding.sampling) for prompt in prompts
-    ]
     return [
-        _Question(
-            request=request,
-            digest=request_digest(
-                request, engine=identity, prompt_sha256=engine.prepare(request), repeat=decoding.repeat
-            ),
-        )
+        request_digest(request, engine=identity, prompt_sha256=engine.prepare(request), repeat=repeat)
         for request in requests
     ]
-
-
-def _asked(question: _Question, engine: Answerer, journal: Memory, progress: Progress) -> Completion:
-    # Two views with one prompt are one request: the second finds the first one's answer.
-    completion = journal.find(question.digest)
-    if completion is None:
-        completion = engine.complete(question.request)
-        journal.append(question.digest, completion)
-    progress.answered(completion)
-    return completion
 
 
 def _gathered(views: pl.DataFrame, completions: list[Completion], known: list[bool], system: str) -> Inference:
@@ -211,6 +182,7 @@ def _gathered(views: pl.DataFrame, completions: list[Completion], known: list[bo
             "completion_tokens": responses["completion_tokens"],
             "seconds": [completion.seconds for completion in completions],
             "asked": [not was_known for was_known in known],
+            "system_fingerprint": [completion.system_fingerprint for completion in completions],
         },
         schema=TELEMETRY_SCHEMA,
     )

@@ -24,15 +24,31 @@ def read_table(path: Path, columns: "Mapping[str, pl.DataType] | None" = None) -
 
     TableError names the file and what is missing, of another type, or unreadable, with the line for JSON Lines.
     """
+    frame = _read_json_lines(path, columns) if _is_json_lines(path) else _read_parquet(path, columns)
+    return chosen(frame, columns, path)
+
+
+def column_names(path: Path) -> list[str]:
+    """The columns that a table has, those of any line for JSON Lines; TableError when it cannot be read."""
+    if _is_json_lines(path):
+        return list(dict.fromkeys(name for row in _rows(path) for name in row.values))
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            return list(file.schema_arrow.names)
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
+        raise TableError(f"{path}: not a readable Parquet file ({str(error).splitlines()[0]})") from error
+
+
+def _is_json_lines(path: Path) -> bool:
+    """Whether a file is JSON Lines, and not Parquet; TableError when it is neither, or not there."""
     if not path.is_file():
         raise TableError(f"{path}: {'a folder, not a table' if path.is_dir() else 'no such table'}")
-    if path.suffix in JSON_LINES:
-        frame = _read_json_lines(path, columns)
-    elif path.suffix == PARQUET:
-        frame = _read_parquet(path, columns)
-    else:
+    if path.suffix not in FORMATS:
         raise TableError(f"{path}: a table is {' or '.join(sorted(FORMATS))}")
-    return chosen(frame, columns, path)
+    return path.suffix in JSON_LINES
 
 
 def chosen(frame: "pl.DataFrame", columns: "Mapping[str, pl.DataType] | None", path: Path) -> "pl.DataFrame":
