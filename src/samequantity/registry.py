@@ -43,6 +43,11 @@ STAGES = {
             modules=("samequantity.stages.infer", "samequantity.engines.llama", "samequantity.engines.endpoint"),
             packages=("llama-cpp-python", "jinja2"),
         ),
+        Stage(
+            name="tokens",
+            modules=("samequantity.stages.tokens", "samequantity.engines.tokenizer"),
+            packages=("llama-cpp-python", "jinja2"),
+        ),
         Stage(name="import", modules=("samequantity.stages.transcripts", "samequantity.engines.channels")),
         Stage(name="repeat", modules=("samequantity.stages.repeat",)),
         Stage(name="parse", modules=("samequantity.stages.parse",)),

@@ -11,6 +11,7 @@ NEEDS = {
     "models": ["list", "fetch", "verify", "lock"],
     "infer": ["--views", "--system", "--model", "--settings", "--part", "--prompts", "--journal", "--out"],
     "merge": ["--views", "PARTS", "--out", "--store"],
+    "tokens": ["--bases", "--views", "--benchmark", "--wording", "--system", "--model", "--settings", "--out"],
     "import": ["--views", "--transcript", "--system", "--column", "--finish-reason", "--reasoning-format", "--out"],
     "repeat": ["--views", "--responses", "--again", "--other-engine", "--asterisk-between-digits", "--out", "--store"],
     "parse": ["--views", "--responses", "--system", "--out", "--store", "view_id", "finish_reason", "expected"],

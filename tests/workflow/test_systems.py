@@ -67,6 +67,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Project:
         lines = ({"prompt": prompt, "completion": "FINAL: 6.25 liters"} for prompt in views["prompt"])
         (project.folder / "theirs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
         assert 0 == (run := project.snakemake()).status, run.output
+        assert {f"Bearer {KEY}"} == {request.headers["Authorization"] for request in fake.chats}
     return project
 
 
@@ -96,7 +97,6 @@ def test_a_key_is_in_no_file(study: Project) -> None:
 
     assert len(files) > 100
     assert [] == [path for path in files if KEY.encode() in path.read_bytes()]
-    assert VARIABLE in study.path("runtime.md").read_text() + study.path("responses/server.manifest.json").read_text()
 
 
 def test_a_second_run_has_nothing_to_do(study: Project) -> None:

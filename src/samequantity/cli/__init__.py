@@ -24,6 +24,7 @@ _COMMANDS = {
     "models": "models",
     "infer": "inference",
     "merge": "merging",
+    "tokens": "tokens",
     "import": "transcripts",
     "repeat": "repeat",
     "parse": "answers",

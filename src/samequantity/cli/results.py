@@ -153,6 +153,7 @@ def _study(command: Command) -> Command:
 @_study
 @table_in("comparisons", "Comparisons of pairs of systems, as compare and collect write them", required=False)
 @table_in("repeats", "What was asked again, as repeat and collect write it", required=False)
+@table_in("tokens", "How vocabularies cut quantities, as tokens and collect write it", required=False)
 @click.option("--published", type=FILE, help="The paper's published figures, to stand beside ours (.yaml).")
 @out_folder("the tables, as Parquet, CSV, Markdown and LaTeX")
 @store
@@ -161,13 +162,14 @@ def tables(
     intervals: Path,
     comparisons: Path | None,
     repeats: Path | None,
+    tokens: Path | None,
     published: Path | None,
     systems: tuple[str, ...],
     out: Path,
     store: ObjectStore | None,
 ) -> None:
     """Write the study's tables as Parquet, CSV, Markdown and LaTeX."""
-    from samequantity.scoring.columns import COMPARISONS, REPEATS
+    from samequantity.scoring.columns import COMPARISONS, REPEATS, TOKENS
 
     inputs = _results(scores, intervals)
     beside: dict[str, Input] = {}
@@ -175,6 +177,8 @@ def tables(
         beside["comparisons"] = compared = TableInput(path=comparisons, columns=COMPARISONS)
     if repeats is not None:
         beside["repeats"] = repeated = TableInput(path=repeats, columns=REPEATS)
+    if tokens is not None:
+        beside["tokens"] = cut = TableInput(path=tokens, columns=TOKENS)
     if published is not None:
         # Not "published", which is also the name of a table that this makes: status would take one for the other.
         beside["publication"] = known = ConfigInput(path=published)
@@ -188,6 +192,7 @@ def tables(
             inputs["intervals"].frame,
             comparisons=None if comparisons is None else compared.frame,
             repeats=None if repeats is None else repeated.frame,
+            tokens=None if tokens is None else cut.frame,
             published=None if published is None else known.read(read_published),
             systems=list(systems) or None,
         )

@@ -58,9 +58,10 @@ class Vocabulary:
     def text(self, tokens: list[int]) -> str:
         """What the tokens say, control tokens included; bytes that are no UTF-8 become U+FFFD."""
         # Piece by piece: llama.cpp's own joining drops blanks before punctuation for some vocabularies.
-        return b"".join(map(self._piece, tokens)).decode("utf-8", "replace")
+        return b"".join(map(self.piece, tokens)).decode("utf-8", "replace")
 
-    def _piece(self, token: int) -> bytes:
+    def piece(self, token: int) -> bytes:
+        """The bytes of one token, which need not be whole characters; a control token's are its name."""
         import llama_cpp.llama_cpp as lib
 
         room = _PIECE_BYTES

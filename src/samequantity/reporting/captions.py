@@ -130,6 +130,15 @@ def repeat_differences() -> str:
     return " ".join([title, say.IDENTICAL, say.SAME_ANSWER, shown, say.AUDITED, say.FIXED])
 
 
+def tokens(results: Results, cut: Set[str], strata: Strata) -> str:
+    """Caption of the tokens per quantity; `cut` are the systems whose vocabulary was at hand."""
+    title = f"Tokens per quantity{strata.phrase('view family')}: sum / quantities = mean (fewest–most)."
+    parts = [title, say.CUT, say.CUT_EXAMPLE, say.CUT_LIMIT, say.TOKENS, say.FIXED]
+    if without := [system for system in (*results.systems, *results.absent) if system not in cut]:
+        parts.append(f"Without a vocabulary at hand: {', '.join(without)}.")
+    return " ".join(parts)
+
+
 def gap_note(results: Results, gaps: Iterable[Key]) -> str:
     """How the intervals of these gaps were made."""
     return say.draws_note([results.intervals[gap] for gap in gaps], "gap")

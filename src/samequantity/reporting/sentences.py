@@ -76,6 +76,14 @@ SAME_ANSWER = (
     "Again: whose the second response is."
 )
 
+CUT = (
+    "Quantities: the numbers that the family rewrites; in canonical form: the same parameters of the same bases. "
+    "Counted are the tokens that hold a byte of the number as written, its percent sign included and its unit not; a "
+    "blank before it counts only where it shares a token with it."
+)
+CUT_EXAMPLE = "For example: the first such quantity, cut at |, with · for a blank."
+CUT_LIMIT = "What a vocabulary does to a text is described, and no result explained."
+
 
 def draws_note(rows: Iterable[Row], what: str, how: str = "percentiles.") -> str:
     """How the bootstrap intervals of gaps or differences were made, with the draws that had to be dropped.

@@ -1,4 +1,4 @@
-"""The columns of scores, intervals, comparisons and repeats: what stages write and tables and figures read."""
+"""The columns of scores, intervals, comparisons, repeats and tokens: what stages write and tables and figures read."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -137,6 +137,29 @@ REPEATS = pl.Schema(
 `again` names the system of the second responses: `system` itself where it was asked twice. `byte_identical` is about
 the texts, the final channel, and `reasoning_identical` about what was thought aloud. An answer is the audited status
 and value; `value` is exact text, null where the status has none.
+"""
+
+TOKENS = pl.Schema(
+    {
+        **dict.fromkeys(("system", "view_id", "base_id", "template", "family", "parameter"), pl.String()),
+        "rewritten": pl.Boolean(),
+        "quantity": pl.String(),
+        "unit": pl.String(),
+        "tokens": pl.Int64(),
+        "tokens_with_unit": pl.Int64(),
+        "pieces": pl.List(pl.String()),
+        "ids": pl.List(pl.Int32()),
+        "prompt_tokens": pl.Int64(),
+        "prompt_sha256": pl.String(),
+    }
+)
+"""One row a quantity of a view, in the order of the views and, within one, of its text.
+
+`quantity` is the number as written, with its percent sign and without its unit, which is null where there is none;
+`rewritten` says whether the view's family writes this parameter otherwise than the canonical view does. `tokens`,
+`pieces` and `ids` are the tokens that share at least one byte with the number, the blank before it included where a
+token holds both; `tokens_with_unit` counts those of number and unit together. A piece is text in which a byte that is
+no whole character is \\xNN and a backslash is doubled. `prompt_tokens` counts the tokens of the whole rendered prompt.
 """
 
 

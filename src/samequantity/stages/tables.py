@@ -14,6 +14,7 @@ from samequantity.reporting.layouts.orbits import orbits
 from samequantity.reporting.layouts.published import published as published_table
 from samequantity.reporting.layouts.repeats import repeat_check, repeat_differences
 from samequantity.reporting.layouts.responses import completion_tokens, scientific
+from samequantity.reporting.layouts.tokens import tokens as tokens_table
 from samequantity.reporting.layouts.views import correctness, failures, final_lines, rewrites
 from samequantity.reporting.paper.publication import Published
 from samequantity.reporting.results import BY_TEMPLATE, POOLED, Results, Strata, gather
@@ -29,6 +30,7 @@ def tables(
     *,
     comparisons: pl.DataFrame | None = None,
     repeats: pl.DataFrame | None = None,
+    tokens: pl.DataFrame | None = None,
     published: Published | None = None,
     systems: Sequence[str] | None = None,
 ) -> dict[str, bytes | pl.DataFrame]:
@@ -37,14 +39,14 @@ def tables(
     `<name>.parquet` and `<name>.csv` hold the same tidy data, `<name>.md` and `<name>.tex` the same cells for readers.
     `scores` and `intervals` are the concatenated results of `score` and `bootstrap`, in any order. `systems` names the
     study's systems in the order to show them, sorted by name without it; one without results is named in the captions.
-    `comparisons` are the result of `compare`, `repeats` those of `repeat`, `published` the figures of a paper; without
-    them, their tables are left out.
+    `comparisons` are the result of `compare`, `repeats` of `repeat`, `tokens` of `tokens`, `published` the figures of a
+    paper; without them, their tables are left out.
 
     Raises TableError when the frames do not fit each other (`samequantity.reporting.results.gather`).
     """
     results = gather(scores, intervals, systems)
     files: dict[str, bytes | pl.DataFrame] = {}
-    for table in (*_of_systems(results), *_beside(results, comparisons, repeats, published)):
+    for table in (*_of_systems(results), *_beside(results, comparisons, repeats, tokens, published)):
         files |= {
             f"{table.name}.parquet": table.data,
             f"{table.name}.csv": to_csv(table),
@@ -68,7 +70,11 @@ def _of_systems(results: Results) -> Iterator[Table]:
 
 
 def _beside(
-    results: Results, comparisons: pl.DataFrame | None, repeats: pl.DataFrame | None, published: Published | None
+    results: Results,
+    comparisons: pl.DataFrame | None,
+    repeats: pl.DataFrame | None,
+    tokens: pl.DataFrame | None,
+    published: Published | None,
 ) -> Iterator[Table]:
     """What stands beside the study's own results, where it was given."""
     if comparisons is not None:
@@ -77,5 +83,8 @@ def _beside(
     if repeats is not None:
         yield repeat_check(repeats, results)
         yield repeat_differences(repeats, results)
+    if tokens is not None:
+        for strata in (POOLED, BY_TEMPLATE):
+            yield tokens_table(tokens, results, strata)
     if published is not None:
         yield published_table(results, published)
