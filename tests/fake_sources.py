@@ -67,7 +67,7 @@ class Settings:
     def _write(self, files: list[dict[str, object]]) -> ModelPin:
         model = {
             "licence": "Apache-2.0",
-            "provenance": {"repository": "somebody/tiny", "revision": None},
+            "provenance": {"repository": "somebody/tiny", "revision": None, "checkpoint": None},
             "files": files,
         }
         self.path.write_text(yaml.safe_dump({"models": {"tiny": model}}), encoding="utf-8")

@@ -13,6 +13,9 @@ from fake_hub import FIRST, REVISION, SECOND, SHARDS, FakeHub, sha256
 from fake_sources import Settings
 
 
+WEIGHTS = "somebody/weights"
+
+
 @pytest.fixture
 def options(settings: Settings, hub_here: FakeHub) -> list[str]:
     """A models file with `tiny`, of which nothing is pinned, and `one`, which is pinned and a file on this machine."""
@@ -22,7 +25,8 @@ def options(settings: Settings, hub_here: FakeHub) -> list[str]:
     copy = settings.path.with_name("copy.gguf")
     copy.write_bytes(b"copy")
     file = {"name": "one.gguf", "bytes": 4, "sha256": sha256(b"copy"), "sources": [{"path": str(copy)}]}
-    origin = {"repository": "somebody/one", "revision": None}
+    weights = {"repository": WEIGHTS, "revision": None}
+    origin = {"repository": "somebody/one", "revision": None, "checkpoint": weights}
     models["models"]["one"] = {"licence": "MIT", "provenance": origin, "files": [file]}
     settings.path.write_text(yaml.safe_dump(models, sort_keys=False))
     return ["--models-file", str(settings.path), "--folder", str(settings.folder)]
@@ -40,6 +44,7 @@ def test_the_list_says_what_is_pinned_where_it_comes_from_and_whether_it_is_here
 tiny: absent
   licence    Apache-2.0
   published  somebody/tiny at not pinned yet: samequantity models lock tiny
+  made from  a checkpoint that is not told
   total      size not known; an unknown number of GB to fetch, 3.00 GB free in {settings.folder}: enough or not
   values     not pinned yet: samequantity models lock tiny
   file       {FIRST}: absent
@@ -53,6 +58,7 @@ tiny: absent
 one: here
   licence    MIT
   published  somebody/one at a commit that is not known
+  made from  {WEIGHTS} at a commit that is not known
   total      4 bytes; nothing to fetch
   file       one.gguf: here
     size     4 bytes
@@ -141,7 +147,8 @@ def test_a_lock_changes_the_empty_values_alone_and_a_second_one_nothing(settings
 
     assert dry.replace("would be written", "written") == wet
     assert f"{settings.path}: 7 values written" == wet.splitlines()[-1]
-    assert 1 == locked.count("null")  # the publisher's commit of `one`, which is another repository than any source
+    # The publisher's commit of `one`, which is another repository than any source, and what the models were made from.
+    assert 3 == locked.count("null")
     assert "one.gguf # mine" in locked
     assert f"{settings.path}: nothing to fill in\n" == done("models", "lock", *options).err
     assert "tiny: every value is pinned" in done("models", "lock", "tiny", *options).err

@@ -16,7 +16,7 @@ SOUND = """
 models:
   tiny:
     licence: MIT
-    provenance: {repository: somebody/tiny, revision: null}
+    provenance: {repository: somebody/tiny, revision: null, checkpoint: null}
     files:
       - name: tiny.gguf
         bytes: 3
@@ -74,7 +74,7 @@ def test_every_key_of_the_shipped_file_is_explained_in_it() -> None:
     explained = SHIPPED.read_text(encoding="utf-8").partition("\nmodels:")[0]
     (model, *_) = yaml.safe_load(SHIPPED.read_text(encoding="utf-8"))["models"].values()
 
-    for key in (*model["files"][0], "path", "hub", "packages", "member", "provenance"):
+    for key in (*model["files"][0], "path", "hub", "packages", "member", "provenance", "checkpoint"):
         assert key in explained
 
 

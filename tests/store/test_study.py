@@ -154,19 +154,35 @@ def test_a_manifest_that_does_not_speak_of_the_file_is_an_error() -> None:
         ("views.parquet", "render"),
         ("views_benchmark.jsonl", "render"),
         ("parts/smol/1-of-2.parquet", "infer"),
-        ("responses/smol.parquet", "merge"),
         ("answers/qwen2.5-coder-0.5b-q4.parquet", "parse"),
         ("audits/smol.parquet", "audit"),
         ("scores/smol.parquet", "score"),
         ("scores.parquet", "collect"),
         ("intervals/smol.parquet", "bootstrap"),
         ("intervals.parquet", "collect"),
+        ("again/smol.parquet", "ask_again"),
+        ("repeats/smol.parquet", "repeat"),
+        ("repeats.parquet", "collect"),
+        ("tokens/smol.parquet", "tokens"),
+        ("tokens/smol.prompts.parquet", "tokens"),
+        ("tokens.parquet", "collect"),
+        ("runtime.md", "runtime"),
     ],
 )
 def test_the_cure_names_the_rule_that_makes_the_file(path: str, rule: str) -> None:
     file = f"results/demo/{path}"
 
     assert rebuild_command(Path(file), "demo") == f"snakemake --cores all --forcerun {rule} -- {file}"
+
+
+def test_responses_are_merged_where_there_are_shards_and_imported_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("results/demo/parts/asked").mkdir(parents=True)
+
+    for name, rule in (("asked", "merge"), ("theirs", "import")):
+        assert f"--forcerun {rule} --" in rebuild_command(Path(f"results/demo/responses/{name}.parquet"), "demo")
 
 
 @pytest.mark.parametrize("path", ["tables/orbits.csv", "figures/correctness.svg"])

@@ -124,7 +124,7 @@ def make_project(folder: Path, *, shards: int = 1, sample: dict[str, int] | None
         "models": {
             SYSTEM: {
                 "licence": "Apache-2.0",
-                "provenance": {"repository": "none", "revision": None},
+                "provenance": {"repository": "none", "revision": None, "checkpoint": None},
                 "files": [
                     {"name": "tiny-model.gguf", "bytes": None, "sha256": None, "sources": [{"path": str(model)}]}
                 ],
@@ -143,6 +143,7 @@ def make_project(folder: Path, *, shards: int = 1, sample: dict[str, int] | None
         "systems": [SYSTEM],
         "sample": sample or SAMPLE,
         "models": "resources/test_models.yaml",
+        "repeat_prompts": 0,
         "bootstrap": {"seed": 1, "draws": 200},
         "catalogue": {SYSTEM: system},
     }

@@ -5,7 +5,10 @@ from pathlib import Path
 
 from projects import VIEWS, Project, make_project
 
-ALL = {"generate", "render", "fetch", "infer", "merge", "parse", "audit", "score", "bootstrap", "collect", "tables"}
+ALL = {
+    *("generate", "render", "fetch", "tokens", "infer", "merge", "runtime", "parse", "audit", "score", "bootstrap"),
+    *("collect", "tables"),
+}
 AFTER_PARSE = {"parse", "audit", "score", "bootstrap", "collect", "tables", "figures"}
 RESPONSES = "results/test/responses/tiny.parquet"
 PARSE = "src/samequantity/stages/parse.py"

@@ -138,6 +138,7 @@ def _lines(row: "ModelRow", folder: Path) -> list[str]:
         f"{row.model}: {row.presence}",
         f"  licence    {row.licence}",
         f"  published  {publisher.repository} at {commit}",
+        f"  made from  {publisher.checkpoint or 'a checkpoint that is not told'}",
         f"  total      {_total(row, folder)}",
     ]
     if not row.pinned:

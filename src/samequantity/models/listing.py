@@ -1,7 +1,7 @@
 """What `samequantity models list` shows. Nothing is hashed or asked over a network."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -75,6 +75,7 @@ class ModelRow:
             "licence": self.licence,
             "repository": self.provenance.repository,
             "revision": self.provenance.revision,
+            "checkpoint": None if self.provenance.checkpoint is None else asdict(self.provenance.checkpoint),
             "pinned": self.pinned,
             "bytes": self.size,
             "missing_bytes": self.missing,

@@ -63,8 +63,8 @@ class FilePin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Provenance:
-    """Who published the model's files: a repository of the model hub, and the commit where it is known."""
+class Repository:
+    """A repository of the model hub, at a commit where that is known."""
 
     repository: str
     revision: str | None
@@ -72,6 +72,16 @@ class Provenance:
     def __post_init__(self) -> None:
         if self.revision is not None:
             require_commit(self.revision)
+
+    def __str__(self) -> str:
+        return f"{self.repository} at {self.revision or 'a commit that is not known'}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance(Repository):
+    """Who published the model's files, and the checkpoint that they were made of, where that is told."""
+
+    checkpoint: Repository | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +150,7 @@ def pin_of(pins: Mapping[ModelName, ModelPin], name: str) -> ModelPin:
 def _model(name: str, value: object, path: Path) -> ModelPin:
     where = f"{path}: models.{name}"
     keys = closed_mapping(value, where, keys=("licence", "provenance", "files"))
-    origin = closed_mapping(keys["provenance"], f"{where}.provenance", keys=("repository", "revision"))
+    origin = closed_mapping(keys["provenance"], f"{where}.provenance", keys=("repository", "revision", "checkpoint"))
     files = sequence(keys["files"], f"{where}.files")
     try:
         return ModelPin(
@@ -149,12 +159,23 @@ def _model(name: str, value: object, path: Path) -> ModelPin:
             provenance=Provenance(
                 repository=text(origin["repository"], f"{where}.provenance.repository"),
                 revision=optional_text(origin["revision"], f"{where}.provenance.revision"),
+                checkpoint=_checkpoint(origin["checkpoint"], f"{where}.provenance.checkpoint"),
             ),
             files=tuple(_file(file, f"{where}.files[{index}]") for index, file in enumerate(files)),
             defined_in=path,
         )
     except SettingsError as error:
         raise _placed(error, where) from error
+
+
+def _checkpoint(value: object, where: str) -> Repository | None:
+    if value is None:
+        return None
+    keys = closed_mapping(value, where, keys=("repository", "revision"))
+    return Repository(
+        repository=text(keys["repository"], f"{where}.repository"),
+        revision=optional_text(keys["revision"], f"{where}.revision"),
+    )
 
 
 def _file(value: object, where: str) -> FilePin:
