@@ -97,7 +97,8 @@ def _decoding(system: SystemRuntime) -> list[tuple[str, object]]:
 
 def _hosts(system: SystemRuntime) -> list[tuple[str, object]]:
     """What the machines were; where runs differ, each value that occurred."""
-    names = _distinct(name for host in system.hosts for name in host)
+    # What is in use of the settings stands in the rows above.
+    names = [name for name in _distinct(name for host in system.hosts for name in host) if name != "in_use"]
     return [(_words(name), _one([host.get(name) for host in system.hosts])) for name in names]
 
 
