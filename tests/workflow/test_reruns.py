@@ -117,3 +117,13 @@ def test_inference_gives_the_same_responses_without_store_and_journal(finished: 
 
     assert 0 == second.snakemake("--", RESPONSES).status
     assert finished.digests().items() >= second.digests().items()
+
+
+def test_another_models_pin_asks_nothing_again_and_ones_own_does(project: Project) -> None:
+    file = project.folder / "resources/test_models.yaml"
+    pins = file.read_text()
+    file.write_text(pins + pins.removeprefix("models:\n").replace("  tiny:", "  other:"))
+    assert "Nothing to be done" in project.snakemake("-n").output
+
+    file.write_text(pins.replace("Apache-2.0", "MIT"))
+    assert {"fetch", "infer"} <= project.snakemake("-n").jobs()

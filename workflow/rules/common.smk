@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import yaml
+
 sys.path.insert(0, str(Path(workflow.basedir).parent / "src"))
 
 from samequantity.registry import STAGES
@@ -87,6 +89,12 @@ def model_of(name):
 def is_own_file(model):
     """Whether a model is named by the path of its file."""
     return model.endswith(".gguf")
+
+
+def pin_of(wildcards):
+    """What the file of pinned models says of a model, as one sorted text."""
+    models = yaml.safe_load(Path(config["models"]).read_text(encoding="utf-8")) or {}
+    return json.dumps(models.get("models", {}).get(wildcards.model), sort_keys=True)
 
 
 def model_input(wildcards):

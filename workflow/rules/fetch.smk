@@ -6,7 +6,8 @@ localrules:
 
 rule fetch:
     input:
-        pins=config["models"],
+        # Another model's pin may change without this one being fetched, and asked, again.
+        pins=ancient(config["models"]),
     output:
         receipt="results/{study}/models/{model}.json",
     log:
@@ -14,6 +15,7 @@ rule fetch:
     conda:
         "../../envs/inference.yaml"
     params:
+        pin=pin_of,
         folder=config["models_folder"],
     shell:
         "samequantity --log {log} models fetch {wildcards.model} --models-file {input.pins:q}"
