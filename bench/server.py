@@ -13,8 +13,8 @@ import yaml
 import shipped
 from fake_endpoint import endpoint_settings
 from llama_server import Options, compare, llama_server, report
-from samequantity.engines.endpoint import EndpointEngine
-from samequantity.engines.llama import LlamaEngine
+from samequantity.engines.endpoint.engine import EndpointEngine
+from samequantity.engines.llama.engine import LlamaEngine
 from samequantity.engines.reading import settings_of
 from samequantity.engines.settings import EngineSettings
 from samequantity.models.pins import load_pins, pin_of

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from samequantity.domain.exchange import Completion, Request, Sampling
-from samequantity.engines.endpoint import EndpointEngine
-from samequantity.engines.endpoint_client import Patience
-from samequantity.engines.endpoint_settings import EndpointSettings
+from samequantity.engines.endpoint.client import Patience
+from samequantity.engines.endpoint.engine import EndpointEngine
+from samequantity.engines.endpoint.settings import EndpointSettings
 from samequantity.engines.reading import settings_of
 from samequantity.errors import ModelError
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from samequantity.engines.probe import ModelFacts, read_head
+from samequantity.engines.llama.probe import ModelFacts, read_head
 from samequantity.engines.reading import settings_of
 from samequantity.engines.settings import EngineSettings
 from tiny_gguf import TinyModel
@@ -58,7 +58,7 @@ def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
         assert not run
         return read_head(str(model))
 
-    monkeypatch.setattr("samequantity.engines.llama.probe", head)
+    monkeypatch.setattr("samequantity.engines.llama.engine.probe", head)
 
 
 @pytest.fixture(scope="session")

@@ -16,8 +16,8 @@ import httpx2
 import polars as pl
 
 from samequantity.domain.exchange import Completion, Request
-from samequantity.engines.endpoint import EndpointEngine
-from samequantity.engines.llama import LlamaEngine
+from samequantity.engines.endpoint.engine import EndpointEngine
+from samequantity.engines.llama.engine import LlamaEngine
 from samequantity.stages.audit import audit
 from samequantity.stages.infer import Decoding, infer
 from samequantity.stages.parse import parse

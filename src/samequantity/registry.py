@@ -40,12 +40,16 @@ STAGES = {
         Stage(name="render", modules=("samequantity.stages.render",)),
         Stage(
             name="infer",
-            modules=("samequantity.stages.infer", "samequantity.engines.llama", "samequantity.engines.endpoint"),
+            modules=(
+                "samequantity.stages.infer",
+                "samequantity.engines.llama.engine",
+                "samequantity.engines.endpoint.engine",
+            ),
             packages=("llama-cpp-python", "jinja2"),
         ),
         Stage(
             name="tokens",
-            modules=("samequantity.stages.tokens", "samequantity.engines.tokenizer"),
+            modules=("samequantity.stages.tokens", "samequantity.engines.llama.tokenizer"),
             packages=("llama-cpp-python", "jinja2"),
         ),
         Stage(name="import", modules=("samequantity.stages.transcripts", "samequantity.engines.channels")),

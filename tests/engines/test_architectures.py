@@ -11,8 +11,8 @@ from samequantity.domain.answers import Question, judge
 from samequantity.domain.exchange import Completion, FinishReason
 from samequantity.domain.units import LITERS
 from samequantity.domain.verdicts import Status
+from samequantity.engines.llama.vocabulary import Vocabulary
 from samequantity.engines.opening import open_engine
-from samequantity.engines.vocabulary import Vocabulary
 from tiny.templates import HARMONY, INSTRUCTIONS, TEMPLATES, THINKING
 from tiny_gguf import Architecture, TinyModel, tiny
 

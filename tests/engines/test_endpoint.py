@@ -23,7 +23,7 @@ from fake_endpoint import (
     server,
 )
 from samequantity.domain.exchange import FinishReason
-from samequantity.engines.endpoint import EndpointEngine
+from samequantity.engines.endpoint.engine import EndpointEngine
 from samequantity.engines.opening import engine_identity, open_engine
 
 __all__ = ["server"]

@@ -21,7 +21,7 @@ from fake_endpoint import (
     said,
     server,
 )
-from samequantity.engines.endpoint import EndpointEngine
+from samequantity.engines.endpoint.engine import EndpointEngine
 from samequantity.errors import ModelError
 
 __all__ = ["server"]

@@ -27,7 +27,7 @@ from fake_endpoint import (
     serving,
 )
 from samequantity.domain.exchange import Completion
-from samequantity.engines.endpoint import EndpointEngine
+from samequantity.engines.endpoint.engine import EndpointEngine
 from samequantity.errors import ModelError
 from samequantity.stages.infer import Decoding, Inference, infer
 from samequantity.store.journal import Journal

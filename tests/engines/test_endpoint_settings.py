@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fake_endpoint import ENDPOINT, endpoint_settings
 from fixtures_gguf import SETTINGS
-from samequantity.engines.endpoint_settings import EndpointSettings
+from samequantity.engines.endpoint.settings import EndpointSettings
 from samequantity.engines.opening import engine_identity, open_engine, read_settings
 from samequantity.engines.reading import settings_of
 from samequantity.errors import SettingsError

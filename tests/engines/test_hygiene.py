@@ -9,8 +9,8 @@ from gguf import TokenType
 
 import tiny_gguf
 from fixtures_gguf import settings
+from samequantity.engines.llama.probe import probe, read_head
 from samequantity.engines.opening import open_engine
-from samequantity.engines.probe import probe, read_head
 from samequantity.engines.settings import EngineSettings
 from samequantity.errors import ModelError
 from tiny.vocabulary import SPECIAL

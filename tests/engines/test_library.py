@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from fixtures_gguf import settings
-from samequantity.engines.library import Device, backend_devices, device_memory, devices, nvidia_driver
-from samequantity.engines.loading import enough_layers, offloaded_layers
+from samequantity.engines.llama.library import Device, backend_devices, device_memory, devices, nvidia_driver
+from samequantity.engines.llama.loading import enough_layers, offloaded_layers
 from samequantity.engines.opening import open_engine
 from samequantity.engines.settings import ALL_LAYERS
 from samequantity.errors import ModelError
@@ -35,7 +35,7 @@ def test_a_declared_gpu_that_is_not_there_is_an_error(offload: bool, found: list
 def test_the_declared_gpu_is_missed_before_the_model_is_even_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("samequantity.engines.llama.devices", lambda: [CPU])
+    monkeypatch.setattr("samequantity.engines.llama.engine.devices", lambda: [CPU])
 
     with pytest.raises(ModelError, match="declare the backend cuda"):
         open_engine(settings(backend="cuda", gpu_layers=-1), tmp_path / "nowhere.gguf", "digest")
@@ -85,8 +85,8 @@ def test_a_model_that_is_only_partly_on_the_declared_gpu_is_an_error(
     scripted_model: Path, monkeypatch: pytest.MonkeyPatch, told: str | None
 ) -> None:
     """The processor plays the GPU, and the log's sentence is given, since no test has a GPU."""
-    monkeypatch.setattr("samequantity.engines.llama.backend_devices", lambda *_, **__: [])
-    monkeypatch.setattr("samequantity.engines.loading.offloaded_layers", lambda _: told)
+    monkeypatch.setattr("samequantity.engines.llama.engine.backend_devices", lambda *_, **__: [])
+    monkeypatch.setattr("samequantity.engines.llama.loading.offloaded_layers", lambda _: told)
 
     with pytest.raises(ModelError, match=f"put {told or 'none'} of the layers on the declared backend cuda"):
         open_engine(settings(backend="cuda", gpu_layers=-1), scripted_model, "digest")

@@ -12,8 +12,8 @@ from fake_endpoint import endpoint_settings
 from fixtures_gguf import ANSWER, settings
 from llama_server import Options, compare, llama_server, report
 from samequantity.domain.exchange import Completion, FinishReason
-from samequantity.engines.endpoint import EndpointEngine
-from samequantity.engines.llama import LlamaEngine
+from samequantity.engines.endpoint.engine import EndpointEngine
+from samequantity.engines.llama.engine import LlamaEngine
 from samequantity.errors import ModelError
 from samequantity.stages.infer import Decoding, spread
 from tiny_gguf import CHATML, TinyModel

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures_gguf import settings
+from samequantity.engines.llama.probe import probe, read_head
+from samequantity.engines.llama.tokenizer import CutPrompt, Tokenizer, places_of
 from samequantity.engines.opening import open_engine
-from samequantity.engines.probe import probe, read_head
-from samequantity.engines.tokenizer import CutPrompt, Tokenizer, places_of
 from samequantity.errors import ModelError
 from tiny_gguf import Architecture, TinyModel, tiny
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("read_here")
 
 @pytest.fixture(autouse=True)
 def _read_heads_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("samequantity.engines.tokenizer.probe", lambda model: read_head(str(model)))
+    monkeypatch.setattr("samequantity.engines.llama.tokenizer.probe", lambda model: read_head(str(model)))
 
 
 @pytest.fixture(scope="session")
@@ -120,7 +120,7 @@ def tiny_tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A vocabulary that stays loaded."""
     path = TinyModel(script=(" 6.25", "ü", "\n\n")).write(tmp_path_factory.mktemp("models") / "open.gguf")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("samequantity.engines.tokenizer.probe", lambda model: read_head(str(model)))
+        patch.setattr("samequantity.engines.llama.tokenizer.probe", lambda model: read_head(str(model)))
         with Tokenizer(settings(), path, "digest") as tokenizer:
             yield tokenizer
 
@@ -150,7 +150,7 @@ def test_tokens_of_another_text_are_refused(pieces: list[bytes]) -> None:
 def test_a_vocabulary_that_changes_the_text_is_an_error_that_names_the_model(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("samequantity.engines.vocabulary.Vocabulary.piece", lambda *_: b"?")
+    monkeypatch.setattr("samequantity.engines.llama.vocabulary.Vocabulary.piece", lambda *_: b"?")
 
     with pytest.raises(
         ModelError, match=r"pieces\.gguf: its tokens do not spell the prompt \(b'\?' stands for b'<\|im"
@@ -178,7 +178,7 @@ def test_the_identity_is_what_decides_tokens_and_nothing_else(model: Path) -> No
 
 
 def test_a_broken_file_is_an_error_and_ends_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("samequantity.engines.tokenizer.probe", probe)
+    monkeypatch.setattr("samequantity.engines.llama.tokenizer.probe", probe)
     path = tmp_path / "broken.gguf"
     path.write_bytes(b"GGUF" + bytes(100))
 

@@ -12,7 +12,6 @@ from commands import done, samequantity
 from fake_hub import FIRST, REVISION, SECOND, SHARDS, FakeHub, sha256
 from fake_sources import Settings
 
-
 WEIGHTS = "somebody/weights"
 
 

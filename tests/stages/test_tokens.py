@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import shipped
 from samequantity.domain.templates import TEMPLATES, TemplateName
-from samequantity.engines.tokenizer import CutPrompt, places_of
+from samequantity.engines.llama.tokenizer import CutPrompt, places_of
 from samequantity.errors import ModelError, TableError
 from samequantity.scoring.columns import TOKENS
 from samequantity.stages.generate import SCHEMA

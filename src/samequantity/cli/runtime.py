@@ -28,8 +28,8 @@ def devices(require: "Backend | None") -> None:
     """List what llama.cpp finds to compute on: processors and GPUs."""
     import llama_cpp.llama_cpp as lib
 
-    from samequantity.engines.library import backend_devices, library_facts
-    from samequantity.engines.library import devices as all_devices
+    from samequantity.engines.llama.library import backend_devices, library_facts
+    from samequantity.engines.llama.library import devices as all_devices
 
     found, facts = all_devices(), library_facts()
     if require is not None:

@@ -16,7 +16,7 @@ from samequantity.store.objects import ObjectStore
 if TYPE_CHECKING:
     import polars as pl
 
-    from samequantity.engines.tokenizer import Tokenizer
+    from samequantity.engines.llama.tokenizer import Tokenizer
 
 
 @click.command()
@@ -74,8 +74,8 @@ def tokens(
 
 def _tokenizer(system: System) -> "Tokenizer":
     """The system's chat template and vocabulary. SettingsError for an engine that runs no model file."""
+    from samequantity.engines.llama.tokenizer import Tokenizer
     from samequantity.engines.settings import EngineSettings
-    from samequantity.engines.tokenizer import Tokenizer
 
     settings, files = system.settings, system.files
     if not isinstance(settings, EngineSettings) or settings.engine != "llama.cpp":

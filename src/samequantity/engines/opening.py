@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from samequantity.engines.base import Engine, Facts
-from samequantity.engines.endpoint_settings import EndpointSettings
+from samequantity.engines.endpoint.settings import EndpointSettings
 from samequantity.engines.reading import settings_of
 from samequantity.engines.settings import EngineSettings
 from samequantity.errors import SettingsError
@@ -41,7 +41,7 @@ def open_engine(settings: Settings, model: Path | None, model_digest: str | None
     """
     if isinstance(settings, EndpointSettings):
         _refuse_file(model)
-        from samequantity.engines.endpoint import EndpointEngine
+        from samequantity.engines.endpoint.engine import EndpointEngine
 
         return EndpointEngine(settings)
     model, model_digest = _file(settings, model, model_digest)
@@ -49,7 +49,7 @@ def open_engine(settings: Settings, model: Path | None, model_digest: str | None
         from samequantity.engines.scripted import ScriptedEngine
 
         return ScriptedEngine.from_file(model, digest=model_digest, reasoning_format=settings.reasoning_format)
-    from samequantity.engines.llama import LlamaEngine
+    from samequantity.engines.llama.engine import LlamaEngine
 
     return LlamaEngine(settings, model, model_digest, trusted=trusted)
 
@@ -61,15 +61,15 @@ def engine_identity(settings: Settings, model: Path | None, model_digest: str | 
     """
     if isinstance(settings, EndpointSettings):
         _refuse_file(model)
-        from samequantity.engines.endpoint import EndpointEngine
+        from samequantity.engines.endpoint.engine import EndpointEngine
 
         with EndpointEngine(settings, notice=lambda _: None) as server:
             return server.identity()
     if settings.engine == "scripted":
         with open_engine(settings, model, model_digest) as engine:
             return engine.identity()
-    from samequantity.engines.llama import identity_of, template_of
-    from samequantity.engines.probe import probe
+    from samequantity.engines.llama.engine import identity_of, template_of
+    from samequantity.engines.llama.probe import probe
 
     model, model_digest = _file(settings, model, model_digest)
     return identity_of(settings, template_of(settings, probe(model), model), model_digest)

@@ -6,7 +6,7 @@ from typing import Any
 from samequantity.domain.exchange import Completion, finish_reason
 from samequantity.engines.base import Facts
 from samequantity.engines.channels import Channels, split
-from samequantity.engines.endpoint_client import NoAnswerError
+from samequantity.engines.endpoint.client import NoAnswerError
 from samequantity.engines.settings import ReasoningFormat
 
 _STABLE = ("id", "owned_by", "root", "parent", "max_model_len")

@@ -8,11 +8,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from samequantity.engines.base import Facts
-from samequantity.engines.library import library_facts, quiet_log
-from samequantity.engines.llama import template_of
-from samequantity.engines.probe import probe
+from samequantity.engines.llama.engine import template_of
+from samequantity.engines.llama.library import library_facts, quiet_log
+from samequantity.engines.llama.probe import probe
+from samequantity.engines.llama.vocabulary import Vocabulary
 from samequantity.engines.settings import EngineSettings
-from samequantity.engines.vocabulary import Vocabulary
 from samequantity.errors import ModelError
 
 

@@ -11,9 +11,9 @@ from typing import Any, Self
 
 from samequantity.domain.exchange import Completion, Request
 from samequantity.engines.base import Facts
-from samequantity.engines.endpoint_client import Client, Patience, RefusalError
-from samequantity.engines.endpoint_reading import completion_of, entry_of, models_of
-from samequantity.engines.endpoint_settings import EndpointSettings
+from samequantity.engines.endpoint.client import Client, Patience, RefusalError
+from samequantity.engines.endpoint.replies import completion_of, entry_of, models_of
+from samequantity.engines.endpoint.settings import EndpointSettings
 from samequantity.errors import ModelError
 
 CHAT, MODELS = "/chat/completions", "/models"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from samequantity.domain.exchange import Sampling
-from samequantity.engines.library import Device, quiet_log
+from samequantity.engines.llama.library import Device, quiet_log
 from samequantity.engines.settings import ALL_LAYERS, EngineSettings
 from samequantity.errors import ModelError
 

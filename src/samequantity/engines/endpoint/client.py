@@ -10,8 +10,8 @@ from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from samequantity.engines.endpoint_key import Key
-from samequantity.engines.endpoint_settings import EndpointSettings
+from samequantity.engines.endpoint.key import Key
+from samequantity.engines.endpoint.settings import EndpointSettings
 from samequantity.errors import ModelError
 
 if TYPE_CHECKING:

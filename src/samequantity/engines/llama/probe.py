@@ -1,6 +1,6 @@
 """Reads what a model file says about itself in a process of its own, since llama.cpp may abort on a broken file.
 
-`python -m samequantity.engines.probe FILE` prints one JSON object; `probe(path)` calls that and survives its death.
+`python -m samequantity.engines.llama.probe FILE` prints one JSON object; `probe(path)` calls that and survives its end.
 With `--run` the weights are loaded too and compute one token: a head that is sound says nothing of them.
 """
 
@@ -40,7 +40,7 @@ def probe(model: Path, *, run: bool = False) -> ModelFacts:
     """
     if not model.is_file():
         raise ModelError(f"{model}: no such model file. Correct its path, or fetch it with: samequantity models")
-    command = [sys.executable, "-m", "samequantity.engines.probe", str(model), *(["--run"] if run else [])]
+    command = [sys.executable, "-m", "samequantity.engines.llama.probe", str(model), *(["--run"] if run else [])]
     limit = RUN_TIMEOUT_SECONDS if run else TIMEOUT_SECONDS
     # The child finds this package where we found it, installed or not.
     path = os.pathsep.join([str(Path(samequantity.__file__).parents[1]), *sys.path])
@@ -77,7 +77,7 @@ def _ending(code: int) -> str:
 
 def read_head(path: str) -> ModelFacts | None:
     """What `probe` reads, read by this process: None for a file that is refused, and the end of it for some."""
-    from samequantity.engines.library import quiet_log
+    from samequantity.engines.llama.library import quiet_log
 
     quiet_log()
     import llama_cpp.llama_cpp as lib
@@ -107,7 +107,7 @@ def read_head(path: str) -> ModelFacts | None:
 def _main(path: str, *options: str) -> int:
     import resource
 
-    from samequantity.engines.library import quiet_log
+    from samequantity.engines.llama.library import quiet_log
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the memory of a large model is nothing to leave behind
     facts = read_head(path)
@@ -123,7 +123,7 @@ def _run(path: str) -> str:
     """Load all weights and compute what follows one token; what went wrong, "" for nothing."""
     import llama_cpp.llama_cpp as lib
 
-    from samequantity.engines.loading import load_on
+    from samequantity.engines.llama.loading import load_on
 
     model = load_on([], 0, path, checked=True)
     if not model:

@@ -14,7 +14,7 @@ from samequantity.domain.exchange import Completion, Request, finish_reason
 from samequantity.engines.base import Facts
 from samequantity.engines.channels import left_open, split
 from samequantity.engines.chat import ChatTemplate
-from samequantity.engines.library import (
+from samequantity.engines.llama.library import (
     Device,
     backend_devices,
     device_memory,
@@ -24,10 +24,10 @@ from samequantity.engines.library import (
     quiet_log,
     system_info,
 )
-from samequantity.engines.loading import KV_TYPE, Handles, sampler_chain
-from samequantity.engines.probe import ModelFacts, probe
+from samequantity.engines.llama.loading import KV_TYPE, Handles, sampler_chain
+from samequantity.engines.llama.probe import ModelFacts, probe
+from samequantity.engines.llama.vocabulary import Rendered, Vocabulary
 from samequantity.engines.settings import EngineSettings
-from samequantity.engines.vocabulary import Rendered, Vocabulary
 from samequantity.errors import ModelError
 
 END_TOKEN, LIMIT = "eog", "limit"

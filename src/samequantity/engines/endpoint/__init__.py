@@ -1,0 +1,1 @@
+"""A server with the chat interface of OpenAI's."""
