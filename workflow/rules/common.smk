@@ -6,15 +6,18 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import yaml
 
-sys.path.insert(0, str(Path(workflow.basedir).parent / "src"))
-
 from samequantity.registry import STAGES
 from samequantity.store.study import RESERVED
+
+
+def is_own_file(model):
+    """Whether a model is named by the path of its file."""
+    return model.endswith(".gguf")
+
 
 STUDY = config["study"]
 SYSTEMS = config["systems"]
@@ -43,13 +46,18 @@ ASKED = [name for name in SYSTEMS if name not in TRANSCRIPTS]
 LOCAL = [name for name in ASKED if config["catalogue"][name]["model"] is not None]
 REPEATED = ASKED if config["repeat_prompts"] != 0 else []
 
-# A key in the place of a variable's name would be in every log and in Snakemake's records before a command sees it, so
-# it is refused here, and not shown.
 for name in ASKED:
-    if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", config["catalogue"][name]["settings"].get("api_key") or "NONE"):
-        raise WorkflowError(f"config: catalogue.{name}.settings.api_key: the NAME of an environment variable is wanted")
-    if name not in LOCAL and config["catalogue"][name]["shards"] != 1:
+    entry = config["catalogue"][name]
+    if (entry["model"] is None) != (entry["settings"]["engine"] == "openai"):
+        raise WorkflowError(f"config: catalogue.{name}: the engine openai, and no other, has the model null")
+    if entry["model"] is None and entry["shards"] != 1:
         raise WorkflowError(f"config: catalogue.{name}: a server has one shard; to ask more at once, set in_flight")
+
+PINNED = yaml.safe_load(Path(config["models"]).read_text(encoding="utf-8")) or {}
+for name in LOCAL:
+    model = config["catalogue"][name]["model"]
+    if not is_own_file(model) and model not in PINNED.get("models", {}):
+        raise WorkflowError(f"config: catalogue.{name}: no model {model} in {config['models']}")
 
 
 wildcard_constraints:
@@ -86,15 +94,9 @@ def model_of(name):
     return system_config(name)["model"]
 
 
-def is_own_file(model):
-    """Whether a model is named by the path of its file."""
-    return model.endswith(".gguf")
-
-
 def pin_of(wildcards):
     """What the file of pinned models says of a model, as one sorted text."""
-    models = yaml.safe_load(Path(config["models"]).read_text(encoding="utf-8")) or {}
-    return json.dumps(models.get("models", {}).get(wildcards.model), sort_keys=True)
+    return json.dumps(PINNED["models"][wildcards.model], sort_keys=True)
 
 
 def model_input(wildcards):

@@ -42,8 +42,9 @@ def merge(views: Path, parts: tuple[Path, ...], out: Path, store: ObjectStore | 
     from samequantity.stages.collect import merge as stage
     from samequantity.stages.infer import RESPONSES_SCHEMA
 
-    merged = stage([TableInput(path=path, columns=RESPONSES_SCHEMA).frame for path in parts], asked.frame)
-    job = Job(stage=STAGES["infer"], inputs={}, settings={}, outputs={ROLE: out}, store=store)
+    tables = {str(path): TableInput(path=path, columns=RESPONSES_SCHEMA) for path in parts}
+    job = Job(stage=STAGES["infer"], inputs={"views": asked, **tables}, settings={}, outputs={ROLE: out}, store=store)
+    merged = stage([table.frame for table in tables.values()], asked.frame)
     whole = Manifest(recipe=recipe, outputs=write_products({role(out): out}, {role(out): merged}))
     whole.write(job.manifest_path)
     if store and role(out) == ROLE:

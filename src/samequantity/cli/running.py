@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from samequantity.cli.inputs import Input
 from samequantity.cli.logs import log
+from samequantity.errors import SettingsError
 from samequantity.registry import Stage
 from samequantity.store.digests import content_digest, file_digest, schema_of
 from samequantity.store.files import write_whole
@@ -37,6 +38,12 @@ class Job:
     outputs: Mapping[str, Path] = field(default_factory=dict)
     folder: Path | None = None
     store: ObjectStore | None = None
+
+    def __post_init__(self) -> None:
+        read = {entry.path.resolve() for entry in self.inputs.values()}
+        for path in self.outputs.values():
+            if path.resolve() in read:
+                raise SettingsError(f"{path}: is read by this command, which would overwrite it. Give another --out")
 
     @property
     def manifest_path(self) -> Path:
