@@ -9,10 +9,15 @@ import jsonschema
 import pytest
 import yaml
 
+from samequantity.engines.llama.library import VENDORED_COMMITS
+from samequantity.engines.opening import read_settings
+from samequantity.models.pins import load_pins
 from samequantity.registry import STAGES
+from samequantity.reporting.runtime import PAPER_BUILD, PAPER_COMMIT
 
 ROOT = Path(__file__).parents[1]
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 LOCK = (ROOT / "requirements.lock").read_text()
 LOCKED = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", LOCK, re.MULTILINE))
 
@@ -23,7 +28,8 @@ def read(name: str) -> Any:
 
 def schemas(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield schema
-    for part in (*schema.get("properties", {}).values(), schema.get("additionalProperties"), schema.get("items")):
+    parts = (*schema.get("properties", {}).values(), *schema.get("$defs", {}).values())
+    for part in (*parts, schema.get("additionalProperties"), schema.get("items")):
         if isinstance(part, dict):
             yield from schemas(part)
 
@@ -50,6 +56,21 @@ def test_every_key_of_the_configuration_is_in_the_schema_and_described() -> None
 
     assert SCHEMA["properties"].keys() == keys == set(SCHEMA["required"])
     assert [] == [part for part in leaves if "description" not in part]
+
+
+def test_every_shipped_system_has_settings_that_an_engine_takes_and_a_model_that_is_pinned() -> None:
+    pinned = load_pins(ROOT / "resources/pinned_models.yaml")
+
+    for name, entry in read("config/systems.yaml")["catalogue"].items():
+        read_settings(entry["settings"], where=name)
+        assert entry["model"] in pinned
+
+
+def test_the_locked_llama_cpp_has_a_known_commit_and_the_documents_name_both() -> None:
+    version = LOCKED["llama-cpp-python"]
+
+    assert f"llama-cpp-python {version} with llama.cpp commit {VENDORED_COMMITS[version]}" in CONTRIBUTING
+    assert f"the paper's is build {PAPER_BUILD} ({PAPER_COMMIT}" in CONTRIBUTING
 
 
 def test_the_lock_has_hashes_and_no_addresses() -> None:

@@ -26,7 +26,7 @@ SCORES = "results/tiny/scores/scripted.parquet"
         (("collect", "mine.parquet", "--out", "mine.parquet"), SCORES),
         (
             ("import", "--views", VIEWS, "--transcript", "mine.parquet", "--system", "s", "--out", "mine.parquet"),
-            ANSWERS,
+            RESPONSES,
         ),
         (("merge", "--views", VIEWS, "mine.parquet", "--out", "mine.parquet"), RESPONSES),
     ],

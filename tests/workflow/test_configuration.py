@@ -20,6 +20,7 @@ SERVER: dict[str, Any] = {
 THEIRS: dict[str, Any] = {
     "transcript": "theirs.jsonl",
     "columns": {},
+    "finish": {},
     "finish_reason": None,
     "reasoning_format": "none",
     "allow_missing": False,

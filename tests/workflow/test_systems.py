@@ -38,6 +38,7 @@ def catalogue(folder: Path, url: str) -> dict[str, Any]:
     systems["theirs"] = {
         "transcript": "theirs.jsonl",
         "columns": {"text": "completion"},
+        "finish": {},
         "finish_reason": "stop",
         "reasoning_format": "none",
         "allow_missing": False,

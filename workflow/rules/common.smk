@@ -10,54 +10,20 @@ from pathlib import Path
 
 import yaml
 
+from samequantity.models.naming import is_file_path
 from samequantity.registry import STAGES
-from samequantity.store.study import RESERVED
-
-
-def is_own_file(model):
-    """Whether a model is named by the path of its file."""
-    return model.endswith(".gguf")
-
 
 STUDY = config["study"]
 SYSTEMS = config["systems"]
 PAIRS = [(pair["system"], pair["reference"]) for pair in config["comparisons"]]
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 
-if STUDY in RESERVED:
-    raise WorkflowError(f"config: study: a study cannot be called {STUDY}, which is a folder of the workflow itself")
-if unknown := [name for name in SYSTEMS if name not in config["catalogue"]]:
-    known = ", ".join(config["catalogue"])
-    raise WorkflowError(f"config: systems: no {unknown[0]} in config/systems.yaml, which has {known}")
-if strange := [name for pair in PAIRS for name in pair if name not in SYSTEMS]:
-    raise WorkflowError(f"config: comparisons: no {strange[0]} in the study's systems, which are {', '.join(SYSTEMS)}")
-if alone := [system for system, reference in PAIRS if system == reference]:
-    raise WorkflowError(f"config: comparisons: {alone[0]} with itself; name two systems")
-if twice := [" with ".join(pair) for pair in PAIRS if PAIRS.count(pair) > 1]:
-    raise WorkflowError(f"config: comparisons: {twice[0]} twice; name each pair once")
-if absent := [key for key in ("benchmark", "wording", "models", "published") if not Path(config[key]).is_file()]:
-    raise WorkflowError(f"config: {absent[0]}: no such file: {config[absent[0]]}")
-
-
-# Systems whose responses were made elsewhere; those that we ask; and of these, those whose model is here and not behind
-# a server.
+# Systems whose responses were made elsewhere; those that we ask; of these, those whose model is here and not behind a
+# server; and those that are asked a second time.
 TRANSCRIPTS = [name for name in SYSTEMS if "transcript" in config["catalogue"][name]]
 ASKED = [name for name in SYSTEMS if name not in TRANSCRIPTS]
 LOCAL = [name for name in ASKED if config["catalogue"][name]["model"] is not None]
 REPEATED = ASKED if config["repeat_prompts"] != 0 else []
-
-for name in ASKED:
-    entry = config["catalogue"][name]
-    if (entry["model"] is None) != (entry["settings"]["engine"] == "openai"):
-        raise WorkflowError(f"config: catalogue.{name}: the engine openai, and no other, has the model null")
-    if entry["model"] is None and entry["shards"] != 1:
-        raise WorkflowError(f"config: catalogue.{name}: a server has one shard; to ask more at once, set in_flight")
-
-PINNED = yaml.safe_load(Path(config["models"]).read_text(encoding="utf-8")) or {}
-for name in LOCAL:
-    model = config["catalogue"][name]["model"]
-    if not is_own_file(model) and model not in PINNED.get("models", {}):
-        raise WorkflowError(f"config: catalogue.{name}: no model {model} in {config['models']}")
 
 
 wildcard_constraints:
@@ -96,7 +62,8 @@ def model_of(name):
 
 def pin_of(wildcards):
     """What the file of pinned models says of a model, as one sorted text."""
-    return json.dumps(PINNED["models"][wildcards.model], sort_keys=True)
+    models = yaml.safe_load(Path(config["models"]).read_text(encoding="utf-8"))["models"]
+    return json.dumps(models[wildcards.model], sort_keys=True)
 
 
 def model_input(wildcards):
@@ -104,7 +71,7 @@ def model_input(wildcards):
     model = model_of(wildcards.system)
     if model is None:
         return []
-    return model if is_own_file(model) else f"results/{wildcards.study}/models/{model}.json"
+    return model if is_file_path(model) else f"results/{wildcards.study}/models/{model}.json"
 
 
 def model_option(wildcards):
@@ -130,6 +97,8 @@ def transcript_options(wildcards):
     options = ["--reasoning-format", entry["reasoning_format"]]
     for name, there in sorted(entry["columns"].items()):
         options += ["--column", f"{name}={there}"]
+    for word, meaning in sorted(entry["finish"].items()):
+        options += ["--finish", f"{word}={meaning}"]
     options += ["--finish-reason", entry["finish_reason"]] if entry["finish_reason"] is not None else []
     options += ["--allow-missing"] if entry["allow_missing"] else []
     return shlex.join(options)
@@ -158,7 +127,7 @@ def everything():
     are wanted themselves, since what was made from them is still there.
     """
     tables = ["bases.parquet", "views.parquet", "scores.parquet", "intervals.parquet", "runtime.md"]
-    of_systems = [f"models/{model_of(system)}.json" for system in LOCAL if not is_own_file(model_of(system))]
+    of_systems = [f"models/{model_of(system)}.json" for system in LOCAL if not is_file_path(model_of(system))]
     of_systems += [part for system in ASKED for part in parts_of(system)]
     of_systems += expand(
         "{table}/{system}.parquet",

@@ -1,4 +1,4 @@
-# A second answer is asked for and never taken from the store, so the first rule has none.
+# A second answer that came from the store would prove nothing of determinism, so the first rule has no store.
 rule ask_again:
     input:
         views="results/{study}/views.parquet",
