@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from samequantity.domain.exchange import Completion, Request, Sampling
-from samequantity.engines.endpoint.client import Patience
 from samequantity.engines.endpoint.engine import EndpointEngine
 from samequantity.engines.endpoint.settings import EndpointSettings
+from samequantity.engines.endpoint.waiting import Patience
 from samequantity.engines.reading import settings_of
 from samequantity.errors import ModelError
 
@@ -47,8 +47,9 @@ def endpoint_settings(url: str = ENDPOINT["url"], **changes: Any) -> EndpointSet
 
 
 def at_once(waits: list[float] | None = None) -> Patience:
-    """No waiting; the seconds that would have been waited go into `waits`."""
-    return Patience(sleep=(lambda _: None) if waits is None else waits.append)
+    """No waiting and no word of it; the seconds that would have been waited go into `waits`."""
+    kept = [] if waits is None else waits
+    return Patience(sleep=lambda _, seconds: kept.append(seconds), notice=lambda _: None)
 
 
 @dataclass(frozen=True, kw_only=True)

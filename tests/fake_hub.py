@@ -39,6 +39,8 @@ class FakeHub:
     current: str = REVISION
     announced: dict[str, str] = field(default_factory=dict)
     """Digests that the hub claims instead of the true ones; empty: it names none, as for a small file."""
+    nonsense: dict[str, object] = field(default_factory=dict)
+    """What the hub says of every file instead of the truth, by the key of its description."""
     breaks: dict[str, list[int]] = field(default_factory=dict)
     """After how many bytes the first downloads of a file break."""
     resets: bool = False
@@ -158,7 +160,7 @@ def _handler(hub: FakeHub) -> type[BaseHTTPRequestHandler]:
             for name, content in hub.commits[commit].items():
                 digest = hub.digest(name, content)
                 lfs = {"sha256": digest, "size": len(content), "pointerSize": 134} if digest else None
-                files.append({"rfilename": name, "size": len(content), "blobId": "0" * 40, "lfs": lfs})
+                files.append({"rfilename": name, "size": len(content), "blobId": "0" * 40, "lfs": lfs} | hub.nonsense)
             about = {"id": REPOSITORY, "sha": commit, "siblings": files}
             self.reply(200, json.dumps(about).encode(), Content_Type="application/json")
 
@@ -217,6 +219,6 @@ def hub_here(hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     }
     for name, value in changes.items():
         monkeypatch.setattr(constants, name, value)
-    monkeypatch.setattr("samequantity.models.hub.SECONDS_BEFORE_GOING_ON", 0.0)
+    monkeypatch.setattr("samequantity.models.fetching.hub.SECONDS_BEFORE_GOING_ON", 0.0)
     yield hub
     close_session()

@@ -17,8 +17,8 @@ import pytest
 import yaml
 
 from fake_hub import hub_source, sha256
-from samequantity.models.pins import ModelPin, load_pins, pin_of
-from samequantity.models.progress import Meter
+from samequantity.models.fetching.progress import Meter
+from samequantity.models.pinning.pins import ModelPin, load_pins, pin_of
 
 DRIVER = Path(__file__).with_name("fetch_driver.py")
 

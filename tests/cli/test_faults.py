@@ -101,14 +101,14 @@ FAULTS: dict[str, tuple[tuple[str, ...], str]] = {
     "old answers that are none": (("diff", "smol.jsonl", "smol.jsonl"), "missing column system, status, value"),
     "a journal under a file": (
         (
-            *("infer", "--views", "prompts.jsonl", "--system", "s", "--model", "script.json"),
+            *("infer", "--views", "prompts.jsonl", "--system", "s", "--model", "./script.json"),
             *("--settings", json.dumps(SETTINGS), "--journal", "views.jsonl/journal", "--out", "r.parquet"),
         ),
         "views.jsonl",
     ),
     "no settings": (
         (
-            *("infer", "--views", "prompts.jsonl", "--system", "s", "--model", "script.json"),
+            *("infer", "--views", "prompts.jsonl", "--system", "s", "--model", "./script.json"),
             *("--settings", "{}", "--journal", "journal", "--out", "r.parquet"),
         ),
         "settings of s",

@@ -27,12 +27,22 @@ def test_a_table_without_a_manifest_and_a_broken_record_are_messages() -> None:
     assert "bare.parquet: no manifest beside it" in samequantity(*PAGE, "bare.parquet").message
 
     record = next(Path("results/tiny/parts/scripted").glob("*.run.json"))
-    for content in ("{", "[]"):
+    for content in ("{", "[]", '{"inference": []}', '{"engine": {"devices": [1]}}', "[" * 100_000):
         record.write_text(content)
         assert f"{record}: not a record of a run" in samequantity(*PAGE, RESPONSES).message
+
+
+def test_only_responses_have_a_runtime_and_each_system_once() -> None:
+    table = RESPONSES.replace("/responses/", "/answers/")
+
+    assert f"{table}: not a table of responses; it has no column prompt_sha256" in samequantity(*PAGE, table).message
+    assert "scripted: given twice" in samequantity(*PAGE, RESPONSES, RESPONSES).message
 
 
 def test_devices_are_listed_and_one_that_is_missing_fails() -> None:
     assert "CPU" in done("devices").out
     assert "CPU" in done("devices", "--require", "cpu").out
-    assert "declare the backend cuda" in samequantity("devices", "--require", "cuda").message
+    message = samequantity("devices", "--require", "cuda").message
+    assert "--require asks for cuda, but" in message
+    assert "settings" not in message
+    assert "gpu_layers" not in message

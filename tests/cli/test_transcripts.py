@@ -59,6 +59,7 @@ class TestAFewResponses:
         assert settings == {
             "system": "theirs",
             "columns": theirs,
+            "finish": {},
             "finish_reason": None,
             "reasoning_format": "none",
             "allow_missing": False,
@@ -83,11 +84,42 @@ class TestAFewResponses:
         assert {"hm"} == {row["reasoning"] for row in made()}
 
     def test_an_unknown_finish_reason_is_told_and_counts_as_cut_off(self) -> None:
-        write("t.jsonl", [row | {"finish_reason": "STOP"} for row in RESPONSES])
+        write("t.jsonl", [RESPONSES[0], RESPONSES[1] | {"finish_reason": "DONE"}])
         ran = imported()
 
-        assert '2 of 2 responses ended by "STOP", which is not known to mean stop or length' in ran.err
-        assert {"other"} == {row["finish_reason"] for row in made()}
+        assert '1 of 2 responses ended by "DONE", which is not known to mean stop or length' in ran.err
+        assert ["other", "stop"] == [row["finish_reason"] for row in made()]
+        assert "not known to mean" not in imported("t.jsonl", "--finish", "done=other").err
+
+    def test_what_an_unknown_finish_reason_means_can_be_said_and_stands_in_the_manifest(self) -> None:
+        write("t.jsonl", [RESPONSES[0] | {"finish_reason": "a=B"}, RESPONSES[1] | {"finish_reason": "Cut"}])
+
+        assert '"Cut" (1), "a=B" (1). Say what each means: --finish' in imported().message
+        assert imported("t.jsonl", "--finish", "A=b=stop", "--finish", "cut=length").status == 0
+        assert [("length", "Cut"), ("stop", "a=B")] == [
+            (row["finish_reason"], row["raw_finish_reason"]) for row in made()
+        ]
+        settings = json.loads(Path(OUT).with_suffix(".manifest.json").read_bytes())["settings"]
+        assert {"a=b": "stop", "cut": "length"} == settings["finish"]
+
+    @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+    def test_counts_that_are_floats_are_read_or_left_out(self, suffix: str) -> None:
+        write(f"t.{suffix}", [RESPONSES[0] | {"completion_tokens": 4.0}, RESPONSES[1] | {"completion_tokens": None}])
+        assert imported(f"t.{suffix}").status == 0
+        assert [None, 4] == [row["completion_tokens"] for row in made()]
+
+        write(f"t.{suffix}", [row | {"completion_tokens": 4.5} for row in RESPONSES])
+        assert "2 values of completion_tokens that no number of tokens has: 4.5" in imported(f"t.{suffix}").message
+        assert imported(f"t.{suffix}", "--column", "completion_tokens=").status == 0
+        assert [None, None] == [row["completion_tokens"] for row in made()]
+
+    def test_a_response_cut_off_inside_its_reasoning_is_length_finished(self) -> None:
+        write("t.jsonl", [row | {"text": "<think>FINAL: 2", "finish_reason": "stop"} for row in RESPONSES])
+
+        assert imported("t.jsonl", "--reasoning-format", "think").status == 0
+        assert {("", "length", "stop")} == {
+            (row["text"], row["finish_reason"], row["raw_finish_reason"]) for row in made()
+        }
 
     def test_what_json_can_say_and_a_table_cannot_hold_is_replaced(self) -> None:
         texts = ["a\0b\r\n\u2028c" + "x" * 3_000_000, "\\ud800"]
@@ -118,8 +150,12 @@ class TestAFewResponses:
             ("[]\n", "t.jsonl, line 1: not a JSON object (found list)"),
             ('{"view_id": 1, "text": "a"}', "t.jsonl, line 1: column view_id is 1, wanted is String"),
             ('{"view_id": "a", "text": ["a"]}', 'line 1: column text is ["a"], wanted is String'),
-            ('{"view_id": "a", "text": "a", "completion_tokens": 1.5}', "completion_tokens is 1.5, wanted is Int64"),
-            ('{"view_id": "a", "text": "a", "completion_tokens": true}', "completion_tokens is true, wanted is Int64"),
+            ('{"view_id": "a", "text": "a", "completion_tokens": "5"}', 'completion_tokens is "5", wanted is Float64'),
+            (
+                '{"view_id": "a", "text": "a", "completion_tokens": true}',
+                "completion_tokens is true, wanted is Float64",
+            ),
+            (f'{{"view_id": "a", "text": "a", "prompt_tokens": 1{"0" * 400}}}', "prompt_tokens is 1000"),
             ('{"view_id": "a", "text": "a\0"}', "t.jsonl, line 1: not a JSON object (Invalid control character"),
             (f'{{"view_id": "a", "text": "{"x" * 2_000_000}', "t.jsonl, line 1: not a JSON object"),
             (
@@ -144,7 +180,16 @@ class TestAFewResponses:
             (("--column", "text=completion"), "t.jsonl: has no column completion; it has view_id, text, finish_reason"),
             (("--column", "text=text", "--column", "text=raw"), "text is named twice"),
             (("--column", "text=text", "--column", "raw=text"), "text is named twice"),
-            (("--system", " "), "--system: a name is wanted, not blanks"),
+            (("--system", " "), '--system " ": a name is letters, digits, dots, dashes and underscores'),
+            (("--system", "../x"), '--system "../x": a name is letters'),
+            (("--system", ".x"), '--system ".x": a name is letters'),
+            (("--column", "text="), "t.jsonl: has neither text nor reasoning"),
+            (("--column", "=text"), "--column =text: wanted is our name=their name"),
+            (("--finish", "DONE"), "--finish DONE: wanted is their word=stop, =length or =other"),
+            (("--finish", "=stop"), "--finish =stop: wanted is their word=stop"),
+            (("--finish", "DONE=end"), "--finish DONE=end: wanted is their word=stop"),
+            (("--finish", "a=stop", "--finish", "A=stop"), "--finish A=stop: A is there twice"),
+            (("--finish", "a=stop", "--finish-reason", "stop"), "--finish-reason that there are none. Leave one out"),
             (("--out", "x.csv"), "--out x.csv: a table is written as"),
             (("--finish-reason", "stop"), "2 of 2 responses have a finish reason of their own"),
         ],

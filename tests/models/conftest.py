@@ -4,7 +4,7 @@ import pytest
 
 from fake_hub import LATER, MOVED, REVISION, SHARDS, FakeHub, hub, hub_here
 from fake_sources import Settings, blackhole, closed_port, settings, start_fetch, told, wheels
-from samequantity.models.pins import ModelPin
+from samequantity.models.pinning.pins import ModelPin
 
 __all__ = ["blackhole", "closed_port", "hub", "hub_here", "settings", "start_fetch", "told", "wheels"]
 

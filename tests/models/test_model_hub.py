@@ -7,7 +7,7 @@ import pytest
 
 from fake_hub import REVISION, FakeHub, sha256
 from fake_sources import Settings, StartFetch
-from samequantity.models.asking import within
+from samequantity.models.fetching.hub_api import within
 
 MEGABYTES = 2**20
 TOKEN = "not-a-real-one"  # noqa: S105 - it opens nothing

@@ -8,10 +8,10 @@ import yaml
 from fake_hub import FIRST, LATER, MOVED, REVISION, SECOND, SHARDS, WEIGHTS, FakeHub, hub_source, sha256
 from fake_sources import Settings, Told
 from samequantity.errors import IntegrityError, ModelError, SettingsError
-from samequantity.models import asking
-from samequantity.models.files import fetch, verify
-from samequantity.models.locking import lock
-from samequantity.models.pins import ModelPin, load_pins, pin_of
+from samequantity.models.fetching import hub_api
+from samequantity.models.fetching.files import fetch, verify
+from samequantity.models.pinning.locking import lock
+from samequantity.models.pinning.pins import ModelPin, load_pins, pin_of
 
 
 def lock_tiny(settings: Settings, told: Told, *, offline: bool = False, dry_run: bool = False) -> int:
@@ -173,9 +173,10 @@ def test_a_file_that_the_hub_gives_no_digest_of_must_be_fetched_first(
 def test_a_model_that_cannot_be_locked_does_not_hold_up_the_others(settings: Settings, told: Told) -> None:
     settings.write(None, hub_source(WEIGHTS, None))
     models = yaml.safe_load(settings.path.read_text())["models"]
-    other = yaml.safe_load(settings.path.read_text().replace("file: weights.gguf", "file: gone.gguf"))["models"]
+    text = settings.path.read_text().replace("file: weights.gguf", "file: gone.gguf")
+    other = yaml.safe_load(text.replace("name: tiny.gguf", "name: gone.gguf"))["models"]
     settings.path.write_text(yaml.safe_dump({"models": {"gone": other["tiny"], **models}}))
-    with pytest.raises(ModelError, match=rf"gone: tiny\.gguf: somebody/tiny has no file gone\.gguf at {REVISION}"):
+    with pytest.raises(ModelError, match=rf"gone: gone\.gguf: somebody/tiny has no file gone\.gguf at {REVISION}"):
         lock(list(load_pins(settings.path).values()), settings.path, settings.folder, reporter=told)
 
     assert settings.pin.pinned
@@ -186,11 +187,11 @@ def test_a_model_that_cannot_be_locked_does_not_hold_up_the_others(settings: Set
 def test_a_models_file_that_is_edited_meanwhile_is_left_alone(
     settings: Settings, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def edited(repository: str, commit: str | None) -> asking.Snapshot:
+    def edited(repository: str, commit: str | None) -> hub_api.Snapshot:
         settings.path.write_text("# mine\n" + settings.path.read_text())
-        return asking.ask_repository(repository, commit)
+        return hub_api.ask_repository(repository, commit)
 
-    monkeypatch.setattr("samequantity.models.commits.ask_repository", edited)
+    monkeypatch.setattr("samequantity.models.fetching.commits.ask_repository", edited)
 
     with pytest.raises(SettingsError, match="was changed in the meantime; nothing was written"):
         lock_tiny(settings, told)
@@ -224,3 +225,31 @@ def test_offline_the_hubs_cache_knows_the_commit(
     assert LATER == settings.pin.files[0].hubs[0].revision
     assert sha256(MOVED[SECOND]) == settings.pin.files[1].sha256
     assert [] == hub_here.asked
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
+@pytest.mark.usefixtures("pin")
+def test_a_models_file_keeps_its_mode(settings: Settings, told: Told, mode: int) -> None:
+    pin = settings.pin
+    settings.path.chmod(mode)
+
+    lock([pin], settings.path, settings.folder, reporter=told)
+
+    assert mode == settings.path.stat().st_mode & 0o777
+    assert settings.pin.pinned
+
+
+@pytest.mark.usefixtures("pin")
+def test_a_models_file_that_may_not_be_written_is_refused_before_anything_is_asked(
+    settings: Settings, hub_here: FakeHub, told: Told
+) -> None:
+    before = settings.path.read_bytes()
+    settings.path.chmod(0o444)
+
+    with pytest.raises(SettingsError) as error:
+        lock_tiny(settings, told)
+
+    assert f"{settings.path}: this user may not write it (mode 444)" in str(error.value)
+    assert f"chmod u+w {settings.path}" in str(error.value)
+    assert (before, []) == (settings.path.read_bytes(), hub_here.asked)
+    assert 7 == lock_tiny(settings, told, dry_run=True)

@@ -7,7 +7,7 @@ import pytest
 from fake_hub import FakeHub, sha256
 from fake_sources import Settings, StartFetch, Told, Wheels
 from samequantity.errors import IntegrityError, ModelError, SettingsError
-from samequantity.models.files import fetch
+from samequantity.models.fetching.files import fetch
 
 PIECES = (b"first piece, " * 5000, b"second piece, " * 5000)
 WHOLE = b"".join(PIECES)

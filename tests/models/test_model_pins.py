@@ -5,10 +5,14 @@ from pathlib import Path
 
 import pytest
 import yaml
+from huggingface_hub.errors import HFValidationError
+from huggingface_hub.utils import validate_repo_id
+from hypothesis import given
+from hypothesis import strategies as st
 
 from samequantity.errors import SettingsError
-from samequantity.models.pins import ModelName, ModelPin, load_pins, pin_of
-from samequantity.models.source_pins import HubPin, PackagesPin, PathPin
+from samequantity.models.pinning.pins import ModelName, ModelPin, load_pins, pin_of
+from samequantity.models.pinning.source_pins import HubPin, PackagesPin, PathPin
 
 SHIPPED = Path(__file__).parents[2] / "resources" / "pinned_models.yaml"
 
@@ -126,6 +130,28 @@ def test_a_sound_file_is_read_whole(tmp_path: Path) -> None:
         ("- path: null", "- url: null", "models.tiny.files[0].sources[0].url: unknown key 'url'"),
         ("- path: null", "- {path: null, hub: null}", "models.tiny.files[0].sources[0]: one key is wanted"),
         ("    licence: MIT\n", "    licence: MIT\n    licence: MIT\n", "the key 'licence' stands twice"),
+        (
+            "file: a.gguf",
+            "file: ../a.gguf",
+            "models.tiny.files[0].sources[1].hub: '../a.gguf' is not a file of a repos",
+        ),
+        ("file: a.gguf", "file: /etc/passwd", ".sources[1].hub: '/etc/passwd' is not a file of a repository"),
+        ("file: a.gguf", r"file: a\..\b", "is not a file of a repository"),
+        ("file: a.gguf", "file: a//b", "is not a file of a repository"),
+        ("file: a.gguf", 'file: "a\\0b"', "is not a file of a repository"),
+        ("file: a.gguf", 'file: "\\uD800"', "is not a file of a repository"),
+        ("file: a.gguf", f"file: {'é' * 128}", "is not a file of a repository"),
+        ("y: somebody/tiny, revision: 0", "y: a/b/c/d, revision: 0", ".sources[1].hub: 'a/b/c/d' is not a repository"),
+        (
+            "y: somebody/tiny, revision: 0",
+            "y: 'a b/../c?x', revision: 0",
+            "'a b/../c?x' is not a repository of the model",
+        ),
+        ("- path: null", "- path: ~nobody-of-that-name/x", "models.tiny.files[0].sources[0].path: '~nobody"),
+        ("- path: null", '- path: "a\\0b"', "models.tiny.files[0].sources[0].path: 'a\\x00b' is not a path"),
+        ("name: tiny.gguf", "name: tiny.gguf.part", "models.tiny.files[0]: 'tiny.gguf.part': a file of a model has no"),
+        ("name: tiny.gguf", "name: tiny.gguf.sha256", "has no name that ends in .part or .sha256"),
+        ("  tiny:\n", "  tiny.GGUF:\n", "models.tiny.GGUF: 'tiny.GGUF' is not a model's name"),
         ("models:\n", "models: [\n", "not a YAML file"),
         ("models:\n", "model:\n", "unknown key 'model'"),
         ("    licence: MIT", "    licence: 3", "models.tiny.licence: text is wanted, not 3"),
@@ -153,3 +179,33 @@ def test_a_missing_models_file_and_a_missing_model_are_plain_messages(tmp_path: 
         load_pins(tmp_path / "nowhere.yaml")
     with pytest.raises(SettingsError, match="no model is called 'tinny'; the models file has tiny"):
         pin_of(load(tmp_path / "m.yaml", SOUND), "tinny")
+
+
+@given(
+    repository=st.text("aZ09_-.", max_size=6)
+    | st.text("a_-./", max_size=12)
+    | st.sampled_from(["a.git", "é/a", "a\n"]),
+    long=st.booleans(),
+)
+def test_a_repository_is_what_the_hubs_own_library_takes_for_one(repository: str, *, long: bool) -> None:
+    repository = f"{'n' * 96}/{repository * 20}" if long else repository
+    try:
+        validate_repo_id(repository)
+        expected = True
+    except HFValidationError:
+        expected = False
+
+    assert expected == is_pinned(repository, "a.gguf")
+
+
+@pytest.mark.parametrize("file", ["a.gguf", "a folder/ä 1.gguf", "Q4_K_M/m-00001-of-00002.gguf", "a?b#c%.gguf", "..a"])
+def test_a_file_of_a_repository_may_have_any_plain_name(file: str) -> None:
+    assert is_pinned("somebody/tiny", file)
+
+
+def is_pinned(repository: str, file: str) -> bool:
+    try:
+        HubPin(repository=repository, revision=None, file=file)
+    except SettingsError:
+        return False
+    return True

@@ -8,13 +8,16 @@ import pytest
 from fake_hub import FIRST, LATER, MOVED, REVISION, SECOND, SHARDS, FakeHub, sha256
 from fake_sources import Settings, Told
 from samequantity.errors import IntegrityError, ModelError
-from samequantity.models import asking
-from samequantity.models.files import fetch, verify
-from samequantity.models.pins import FilePin, ModelPin
-from samequantity.models.records import HubCommit, Record, held_to, read_record
-from samequantity.models.source_pins import Sha256
+from samequantity.models.fetching import hub_api
+from samequantity.models.fetching.files import fetch, verify
+from samequantity.models.folder.records import HubOrigin, Record, held_to, read_record
+from samequantity.models.pinning.pins import FilePin, ModelPin
+from samequantity.models.pinning.source_pins import Sha256
 
-RECORD = f"{sha256(SHARDS[FIRST])}  {FIRST}\n# bytes 5000\n# commit {REVISION} of somebody/tiny\n"
+RECORD = f"{sha256(SHARDS[FIRST])}  {FIRST}\n# bytes 5000\n# commit {REVISION} of somebody/tiny\n# file {FIRST}\n"
+
+
+ORIGIN = HubOrigin(repository="somebody/tiny", commit=REVISION, file=FIRST)
 
 
 def test_the_current_commit_is_asked_for_once_and_recorded_beside_each_file(
@@ -26,9 +29,9 @@ def test_the_current_commit_is_asked_for_once_and_recorded_beside_each_file(
     assert RECORD == (settings.folder / f"{FIRST}.sha256").read_text()
     assert f"somebody/tiny: no revision is pinned; its current commit is {REVISION}" == told.lines[0]
     assert (
-        f"{FIRST}: not wholly pinned; SHA-256 {sha256(SHARDS[FIRST])} (5000 bytes), commit {REVISION} of somebody/tiny "
-        f"is recorded beside it and nothing else is accepted from now on. To pin it: samequantity models lock tiny"
-        in told.lines
+        f"{FIRST}: not wholly pinned; SHA-256 {sha256(SHARDS[FIRST])} (5000 bytes), {FIRST} of somebody/tiny at "
+        f"commit {REVISION}, is recorded beside it and nothing else is accepted from now on. To pin it: "
+        "samequantity models lock tiny" in told.lines
     )
 
 
@@ -45,7 +48,7 @@ def test_when_the_repository_moves_the_recorded_commit_is_kept_to_for_every_file
     assert SHARDS[SECOND] == (settings.folder / SECOND).read_bytes()
     record = read_record(settings.folder / SECOND)
     assert record is not None
-    assert HubCommit(repository="somebody/tiny", commit=REVISION) == record.source
+    assert HubOrigin(repository="somebody/tiny", commit=REVISION, file=SECOND) == record.source
 
 
 def test_what_is_recorded_is_the_only_thing_that_is_accepted(
@@ -68,7 +71,7 @@ def test_what_is_recorded_is_the_only_thing_that_is_accepted(
 def test_two_recorded_commits_of_one_model_are_refused(settings: Settings, pin: ModelPin, told: Told) -> None:
     settings.folder.mkdir()
     for name, commit in zip(SHARDS, (REVISION, LATER), strict=True):
-        source = HubCommit(repository="somebody/tiny", commit=commit)
+        source = HubOrigin(repository="somebody/tiny", commit=commit, file=name)
         Record(sha256=Sha256("ab" * 32), size=1, source=source).write(settings.folder / name)
 
     with pytest.raises(IntegrityError, match=rf"two commits of somebody/tiny: .*{SECOND}\.sha256 says {LATER}"):
@@ -96,11 +99,11 @@ def test_a_hub_that_cannot_be_reached_costs_one_line_and_one_attempt(
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", f"http://127.0.0.1:{closed_port}")
     asked: list[str] = []
 
-    def ask(repository: str, commit: str | None) -> asking.Snapshot:
+    def ask(repository: str, commit: str | None) -> hub_api.Snapshot:
         asked.append(repository)
-        return asking.ask_repository(repository, commit)
+        return hub_api.ask_repository(repository, commit)
 
-    monkeypatch.setattr("samequantity.models.commits.ask_repository", ask)
+    monkeypatch.setattr("samequantity.models.fetching.commits.ask_repository", ask)
 
     with pytest.raises(ModelError) as error:
         fetch(settings.write_shards(dict.fromkeys(SHARDS)), settings.folder, reporter=told)
@@ -133,7 +136,11 @@ def test_a_damaged_file_of_the_hubs_cache_is_not_recorded(
         (f"{'ab' * 32}  tiny.gguf\n# bytes 3\n", Record(sha256=Sha256("ab" * 32), size=3)),
         (
             f"{'ab' * 32} *tiny.gguf\n# bytes 3\n# commit {REVISION} of somebody/tiny\n",
-            Record(sha256=Sha256("ab" * 32), size=3, source=HubCommit(repository="somebody/tiny", commit=REVISION)),
+            Record(sha256=Sha256("ab" * 32), size=3, source=replace(ORIGIN, file=None)),
+        ),
+        (
+            f"{'ab' * 32}  /data/tiny.gguf\n# bytes 3\n# commit {REVISION} of somebody/tiny\n# file a folder/a.gguf\n",
+            Record(sha256=Sha256("ab" * 32), size=3, source=replace(ORIGIN, file="a folder/a.gguf")),
         ),
     ],
 )

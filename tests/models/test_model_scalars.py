@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from samequantity.closed import load_yaml
 from samequantity.errors import SettingsError
-from samequantity.models.scalars import fill_nulls, written
+from samequantity.models.pinning.scalars import fill_nulls, written
 
 DIGEST = "ab" * 32
 TEXT = """\

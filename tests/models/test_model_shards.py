@@ -9,8 +9,8 @@ import pytest
 from fake_hub import FIRST, REVISION, SECOND, SHARDS, FakeHub, hub_source, sha256
 from fake_sources import Settings, Told
 from samequantity.errors import IntegrityError, ModelError
-from samequantity.models.files import fetch, fetch_models
-from samequantity.models.pins import ModelPin
+from samequantity.models.fetching.files import fetch, fetch_models
+from samequantity.models.pinning.pins import ModelPin
 
 MEGABYTES = 2**20
 BIG = {FIRST: b"first" * 1000, SECOND: bytes(range(256)) * (25 * MEGABYTES // 256)}
@@ -41,7 +41,7 @@ def test_a_download_that_brings_nothing_new_ends_and_the_next_fetch_goes_on(
     hub_here.resets = True
     pin = settings.write_shards(BIG, revision=REVISION)
 
-    with pytest.raises(ModelError, match=rf"{SECOND}: no source (.|\n)* broke off after 10 MB"):
+    with pytest.raises(ModelError, match=rf"{SECOND}: no source (.|\n)* broke off after 10\.49 MB"):
         fetch(pin, settings.folder, reporter=told)
     assert f"{SECOND}.part" in [entry.name for entry in settings.folder.iterdir()]
     fetch(pin, settings.folder, reporter=told)
@@ -132,9 +132,8 @@ def test_room_for_all_shards_is_asked_for_before_the_first_byte(
     with pytest.raises(ModelError) as error:
         fetch(pin, settings.folder, reporter=told)
 
-    assert f"{settings.folder}: 0.03 GB are needed there and 0.09 GB are free, for {FIRST}, {SECOND}" in str(
-        error.value
-    )
+    told_sizes = "26.22 MB are needed there and 93.32 MB are free, of which 67.11 MB must stay free"
+    assert f"{settings.folder}: {told_sizes}, for {FIRST}, {SECOND}" in str(error.value)
     assert "samequantity models fetch tiny --folder FOLDER" in str(error.value)
     assert [] == hub_here.requests
     assert not settings.folder.exists()
@@ -188,7 +187,7 @@ def test_a_file_of_a_folder_that_takes_no_record_is_used_and_that_is_said(
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("samequantity.models.records.write_whole", refuse)
+    monkeypatch.setattr("samequantity.models.folder.records.write_whole", refuse)
 
     assert sha256(b"something") == fetch(pin, settings.folder, reporter=told).digest
     assert "tiny.gguf: no digest is pinned, and none can be recorded (Permission denied)" == told.lines[-1]

@@ -8,11 +8,12 @@ import click
 
 from samequantity.cli.logs import log
 from samequantity.cli.options import FILE, FOLDER
-from samequantity.models.pins import MODELS_FILE, MODELS_FOLDER, ModelPin, load_pins, pin_of
-from samequantity.models.progress import ConsoleReporter
+from samequantity.models.fetching.progress import ConsoleReporter
+from samequantity.models.fetching.sizes import size_text
+from samequantity.models.pinning.pins import MODELS_FILE, MODELS_FOLDER, ModelPin, load_pins, pin_of, sharing
 
 if TYPE_CHECKING:
-    from samequantity.models.listing import FileRow, ModelRow
+    from samequantity.models.folder.listing import FileRow, ModelRow
 
 pins_file = click.option("--models-file", type=FILE, default=MODELS_FILE, show_default=True, help="The pinned models.")
 folder = click.option(
@@ -45,7 +46,7 @@ def models() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Write JSON, for machines.")
 def list_models(names: tuple[str, ...], models_file: Path, folder: Path, as_json: bool) -> None:
     """What the models NAMES (default: all) are, where they would be fetched from, and whether they are here."""
-    from samequantity.models.listing import model_rows
+    from samequantity.models.folder.listing import model_rows
 
     rows = model_rows(_chosen(names, models_file), folder)
     if as_json:
@@ -72,8 +73,8 @@ def fetch(names: tuple[str, ...], models_file: Path, folder: Path, offline: bool
     """
     if receipt is not None and len(names) != 1:
         raise click.UsageError("--receipt is for one model; name one.")
-    from samequantity.models.files import fetch_models
-    from samequantity.models.receipts import write_receipt
+    from samequantity.models.fetching.files import fetch_models
+    from samequantity.models.folder.receipts import write_receipt
 
     found = fetch_models(_chosen(names, models_file), folder, reporter=LoggedReporter(), offline=offline)
     if receipt is not None:
@@ -86,9 +87,9 @@ def fetch(names: tuple[str, ...], models_file: Path, folder: Path, offline: bool
 @folder
 def verify(names: tuple[str, ...], models_file: Path, folder: Path) -> None:
     """Hash every file of the models NAMES (default: all that are here) and compare them with their pins."""
-    from samequantity.models.listing import Presence, model_rows
-    from samequantity.models.verification import standing
-    from samequantity.models.verification import verify as verify_files
+    from samequantity.models.folder.listing import Presence, model_rows
+    from samequantity.models.folder.verification import standing
+    from samequantity.models.folder.verification import verify as verify_files
 
     pins = _chosen(names, models_file)
     here = {row.model for row in model_rows(pins, folder) if any(f.presence is not Presence.ABSENT for f in row.files)}
@@ -110,7 +111,14 @@ def lock(names: tuple[str, ...], models_file: Path, folder: Path, offline: bool,
     The values are those of the files that are here, else those that the hub gives; nothing is downloaded. What is
     pinned is never changed, and all else in the file stays as it is.
     """
+    everything = load_pins(models_file)
     pins = _chosen(names, models_file)
+    for pin in list(pins):
+        for other in sharing(pin, everything):
+            if other not in pins:
+                # Filled alone, one of the two would be another file of the same name.
+                log.info(f"{other.name}: has a file of {pin.name}, so its values are filled in as well")
+                pins.append(other)
     for pin in pins if names else ():
         if pin.pinned:
             log.info(f"{pin.name}: every value is pinned")
@@ -118,7 +126,7 @@ def lock(names: tuple[str, ...], models_file: Path, folder: Path, offline: bool,
     if not open_pins:
         log.info(f"{models_file}: nothing to fill in")
         return
-    from samequantity.models.locking import lock as lock_values
+    from samequantity.models.pinning.locking import lock as lock_values
 
     values = lock_values(open_pins, models_file, folder, reporter=LoggedReporter(), offline=offline, dry_run=dry_run)
     count = f"{len(values)} value{'' if len(values) == 1 else 's'}"
@@ -152,9 +160,9 @@ def _total(row: "ModelRow", folder: Path) -> str:
     size = "size not known" if row.size is None else f"{row.size:,} bytes"
     if row.missing == 0:
         return f"{size}; nothing to fetch"
-    missing = "an unknown number of" if row.missing is None else f"{row.missing / 1e9:.2f}"
+    missing = "an unknown size" if row.missing is None else size_text(row.missing)
     room = {True: "there is room", False: "there is NO ROOM", None: "enough or not"}[row.has_room]
-    return f"{size}; {missing} GB to fetch, {row.free / 1e9:.2f} GB free in {folder}: {room}"
+    return f"{size}; {missing} to fetch, {size_text(row.free)} free in {folder}: {room}"
 
 
 def _file_lines(file: "FileRow", unpinned: str) -> list[str]:

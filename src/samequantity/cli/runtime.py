@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from samequantity.cli.options import FILE, FOLDER
-from samequantity.errors import IntegrityError
+from samequantity.errors import IntegrityError, SettingsError, TableError
 from samequantity.store.files import write_whole
 from samequantity.store.manifests import RUN_SUFFIX
-from samequantity.store.study import vouched
+from samequantity.store.study import Made, vouched
 
 if TYPE_CHECKING:
     from samequantity.engines.settings import Backend
     from samequantity.reporting.runtime import SystemRuntime
+
+_RESPONSES = ("view_id", "prompt_sha256", "text", "raw_finish_reason")
+"""Columns that responses have, and together no other table."""
 
 
 @click.command()
@@ -33,7 +36,7 @@ def devices(require: "Backend | None") -> None:
 
     found, facts = all_devices(), library_facts()
     if require is not None:
-        backend_devices(require, found, offload=lib.llama_supports_gpu_offload())
+        backend_devices(require, found, offload=lib.llama_supports_gpu_offload(), wanted="--require asks for")
     click.echo(f"llama-cpp-python {facts['llama_cpp_python']}, llama.cpp {facts['llama_cpp_commit']}")
     for device in found:
         click.echo(f"{device.name}: {device.description} ({device.registry})")
@@ -47,6 +50,9 @@ def runtime(responses: tuple[Path, ...], runs: Path, out: Path) -> None:
     """Write what the systems of RESPONSES ran on: build, backend, devices, settings, and where the paper differs."""
     from samequantity.reporting.runtime import page
 
+    names = [path.stem for path in responses]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise SettingsError(f"{', '.join(twice)}: given twice; a system has one table of responses, named after it")
     systems = [_system(path, runs) for path in responses]
     write_whole(out, page(systems).encode())
 
@@ -57,6 +63,7 @@ def _system(responses: Path, runs: Path) -> "SystemRuntime":
     made = vouched(responses)
     if made is None:
         raise IntegrityError(f"{responses}: no manifest beside it, so nothing is known of what it ran on")
+    _refuse_other_tables(made)
     recipe = made.manifest.recipe
     records = sorted((runs / responses.stem).glob(f"*{RUN_SUFFIX}"))
     return SystemRuntime(
@@ -64,13 +71,25 @@ def _system(responses: Path, runs: Path) -> "SystemRuntime":
     )
 
 
+def _refuse_other_tables(made: Made) -> None:
+    """TableError for a table of anything but responses, of whose making the manifest says nothing of the sort."""
+    columns = [column[0] for column in made.manifest.outputs[made.role].schema or ()]
+    if missing := [name for name in _RESPONSES if name not in columns]:
+        raise TableError(
+            f"{made.path}: not a table of responses; it has no column {', '.join(missing)}. "
+            "Pass what infer, merge or import wrote, as results/<study>/responses/<system>.parquet"
+        )
+
+
 def _record(path: Path) -> Mapping[str, Any]:
+    from samequantity.reporting.runtime import is_record
+
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise IntegrityError(
             f"{path}: not a record of a run ({error}). Remove it; the next run writes it anew."
         ) from error
-    if not isinstance(record, dict):
+    if not is_record(record):
         raise IntegrityError(f"{path}: not a record of a run. Remove it; the next run writes it anew.")
-    return record
+    return dict(record)

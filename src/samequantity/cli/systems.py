@@ -10,6 +10,7 @@ import click
 from samequantity.cli.models import folder, pins_file
 from samequantity.cli.options import Command, mapping
 from samequantity.errors import SettingsError
+from samequantity.models.naming import is_file_path
 
 if TYPE_CHECKING:
     from samequantity.engines.base import Engine, Facts
@@ -65,7 +66,9 @@ def system_options(command: Command) -> Command:
     options = (
         click.option("--system", required=True, help="Name of the system, as it stands in every table."),
         click.option(
-            "--model", help="Name of a pinned model, or a GGUF file of your own. Not for an engine that is a server."
+            "--model",
+            help="Name of a pinned model, or the path of a GGUF file of your own, with a / in it or .gguf at its end. "
+            "Not for an engine that is a server.",
         ),
         pins_file,
         folder,
@@ -82,17 +85,29 @@ def system_options(command: Command) -> Command:
 
 
 def model_files(model: str, models_file: Path, folder: Path) -> ModelFiles:
-    """A pinned model, its files hashed and found right, or a file of the user's own, hashed with its other shards."""
+    """A pinned model, its files hashed and found right, or a file of the user's own, hashed with its other shards.
+
+    Raises SettingsError for a file that is not there and for a name that is not pinned; it says which was looked for.
+    """
     own = Path(model)
-    if own.suffix:
-        if own.exists():
-            from samequantity.models.splits import shards_digest
+    if is_file_path(model):
+        if not own.exists():
+            raise SettingsError(
+                f"--model {model}: no such file. What has a / in it or ends in .gguf is the path of a file; the name "
+                f"of a pinned model has neither."
+            )
+        from samequantity.models.folder.splits import shards_digest
 
-            return ModelFiles(path=own, digest=shards_digest(own), pinned=False)
-        if own.suffix == ".gguf":
-            raise SettingsError(f"--model {model}: no such file")
-    from samequantity.models.files import verify
-    from samequantity.models.pins import load_pins, pin_of
+        return ModelFiles(path=own, digest=shards_digest(own), pinned=False)
+    from samequantity.models.fetching.files import verify
+    from samequantity.models.pinning.pins import load_pins, pin_of
 
-    pin = pin_of(load_pins(models_file), model)
+    try:
+        pin = pin_of(load_pins(models_file), model)
+    except SettingsError as error:
+        if not own.exists():
+            raise SettingsError(
+                f"--model {model}: {error} A file of your own is meant by a path that has a / in it or ends in .gguf."
+            ) from error
+        raise SettingsError(f"--model {model}: {error} For the file of that name: --model ./{model}") from error
     return ModelFiles(path=folder / pin.files[0].name, digest=verify(pin, folder).digest, pinned=True)

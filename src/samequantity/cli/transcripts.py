@@ -1,7 +1,8 @@
 """Command import: responses that were made elsewhere become a system of the study."""
 
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from samequantity.cli.logs import log
 from samequantity.cli.options import out, store, table_in
 from samequantity.cli.running import Job, run
 from samequantity.closed import hint
-from samequantity.domain.exchange import FinishReason
+from samequantity.domain.exchange import FinishReason, folded
 from samequantity.engines.settings import ReasoningFormat
 from samequantity.errors import SettingsError, TableError
 from samequantity.messages import EXAMPLES
@@ -27,17 +28,34 @@ if TYPE_CHECKING:
     from samequantity.stages.transcripts import Channels
 
 
+_SYSTEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""As the configuration's schema has it: a system is a file's name in a study."""
+
+
 def _renames(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    """What the columns are called there, by our names."""
+    """What the columns are called there, by our names; "" for one that is not to be read."""
     named: dict[str, str] = {}
     for value in values:
         ours, equals, theirs = value.partition("=")
-        if not (ours and equals and theirs):
+        if not (ours and equals):
             raise SettingsError(f"--column {value}: wanted is our name=their name, such as text=completion")
-        if ours in named or theirs in named.values():
+        if ours in named or (theirs and theirs in named.values()):
             raise SettingsError(f"--column {value}: {ours if ours in named else theirs} is named twice")
         named[ours] = theirs
     return named
+
+
+def _meanings(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, FinishReason]:
+    """What finish reasons mean, by the word in lower case."""
+    meant: dict[str, FinishReason] = {}
+    for value in values:
+        word, equals, reason = value.rpartition("=")
+        if not (word and equals) or reason not in list(FinishReason):
+            raise SettingsError(f"--finish {value}: wanted is their word=stop, =length or =other, such as DONE=stop")
+        if folded(word) in meant:
+            raise SettingsError(f"--finish {value}: {word} is there twice; capital letters do not count")
+        meant[folded(word)] = FinishReason(reason)
+    return meant
 
 
 @click.command("import")
@@ -49,7 +67,16 @@ def _renames(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
     "columns",
     multiple=True,
     callback=_renames,
-    help="What a column is called there, such as text=completion. Can be given several times.",
+    help="What a column is called there, such as text=completion; nothing after the sign leaves one of that name "
+    "unread. Can be given several times.",
+)
+@click.option(
+    "--finish",
+    multiple=True,
+    callback=_meanings,
+    metavar="WORD=[stop|length|other]",
+    help="What a finish reason means that is no word known here, such as DONE=stop; stop is for the end of the model's "
+    "own turn. Capital letters do not count. Can be given several times.",
 )
 @click.option(
     "--finish-reason",
@@ -72,6 +99,7 @@ def import_(
     transcript: Path,
     system: str,
     columns: dict[str, str],
+    finish: dict[str, FinishReason],
     assumed: str | None,
     reasoning_format: str,
     allow_missing: bool,
@@ -82,16 +110,24 @@ def import_(
 
     Read are view_id (or else the prompt, whose text must be a view's), text, finish_reason and, where they are there,
     reasoning, raw, prompt_tokens and completion_tokens. Only `stop` and what is known to mean the same is a finished
-    response; all others count as cut off.
+    response; all others count as cut off, and so does one that ends inside its reasoning.
     """
-    if not system.strip():
-        raise SettingsError("--system: a name is wanted, not blanks")
+    if not _SYSTEM.fullmatch(system):
+        raise SettingsError(
+            f"--system {json.dumps(system[:40], ensure_ascii=False)}: a name is letters, digits, dots, dashes and "
+            "underscores, a letter or digit first, such as their-model"
+        )
+    if finish and assumed is not None:
+        raise SettingsError(
+            "--finish: says what finish reasons mean, --finish-reason that there are none. Leave one out"
+        )
     asked = TableInput(path=views, columns=view_columns())
     names = _names(transcript, columns)
-    answered = TableInput(path=transcript, columns=_kinds(names))
+    answered = TableInput(path=transcript, columns=_kinds(transcript, names))
     settings = {
         "system": system,
         "columns": names,
+        "finish": {word: reason.value for word, reason in sorted(finish.items())},
         "finish_reason": assumed,
         "reasoning_format": reasoning_format,
         "allow_missing": allow_missing,
@@ -110,11 +146,13 @@ def import_(
         reading = Reading(
             system=system,
             assumed=None if assumed is None else FinishReason(assumed),
+            finish=finish,
             split=_splitter(reasoning_format),
+            unclosed=_cut_detector(reasoning_format),
             allow_missing=allow_missing,
         )
         made = responses_of(_renamed(answered.frame, names), asked.frame, reading)
-        _tell_unfinished(made)
+        _tell_unfinished(made, known=finish.keys())
         return {role(out): made}
 
     run(job, compute)
@@ -137,11 +175,12 @@ def _names(transcript: Path, columns: Mapping[str, str]) -> dict[str, str]:
     there = column_names(transcript)
     if not there:
         raise TableError(f"{transcript}: holds no row. Give the file with the responses")
-    if absent := [theirs for theirs in columns.values() if theirs not in there]:
+    if absent := [theirs for theirs in columns.values() if theirs and theirs not in there]:
         raise TableError(f"{transcript}: has no column {', '.join(absent)}; it has {', '.join(there)}")
     taken = set(columns.values())
     own = {name: name for name in COLUMNS if name in there and name not in taken and name not in columns}
-    names = dict(sorted((own | dict(columns)).items()))
+    given = {ours: theirs for ours, theirs in columns.items() if theirs}
+    names = dict(sorted((own | given).items()))
     for wanted in (("view_id", "prompt"), ("text", "reasoning")):
         if not names.keys() & set(wanted):
             raise TableError(
@@ -151,10 +190,23 @@ def _names(transcript: Path, columns: Mapping[str, str]) -> dict[str, str]:
     return names
 
 
-def _kinds(names: Mapping[str, str]) -> "dict[str, pl.DataType]":
-    from samequantity.stages.transcripts import COLUMNS
+def _kinds(transcript: Path, names: Mapping[str, str]) -> "dict[str, pl.DataType]":
+    """The columns to read and their types: a count that is a float there is read as one, and looked at by the stage."""
+    import polars as pl
 
-    return {theirs: COLUMNS[ours] for ours, theirs in names.items()}
+    from samequantity.stages.transcripts import COLUMNS, TOKENS
+    from samequantity.store.tables import PARQUET
+
+    kinds = {theirs: COLUMNS[ours] for ours, theirs in names.items()}
+    # Of JSON Lines any number is taken as a float, in which every count is exact.
+    try:
+        there = pl.read_parquet_schema(transcript) if transcript.suffix == PARQUET else {}
+    except pl.exceptions.PolarsError as error:
+        raise TableError(f"{transcript}: not a readable Parquet file ({str(error).splitlines()[0]})") from error
+    for theirs in [names[ours] for ours in TOKENS if ours in names]:
+        found = there.get(theirs, pl.Float64())
+        kinds[theirs] = found if found.is_float() else kinds[theirs]
+    return kinds
 
 
 def _renamed(frame: "pl.DataFrame", names: Mapping[str, str]) -> "pl.DataFrame":
@@ -174,13 +226,24 @@ def _splitter(form: str) -> "Callable[[str], Channels] | None":
     return lambda text: split(text, ReasoningFormat(form))
 
 
-def _tell_unfinished(responses: "pl.DataFrame") -> None:
+def _cut_detector(form: str) -> "Callable[[str], bool] | None":
+    """What says of a text whether it ends inside its reasoning."""
+    if form == ReasoningFormat.NONE:
+        return None
+    from samequantity.engines.channels import unclosed
+
+    return lambda text: unclosed(text, ReasoningFormat(form))
+
+
+def _tell_unfinished(responses: "pl.DataFrame", known: Collection[str]) -> None:
     """Say which finish reasons are no known word, since the responses that have one count as cut off."""
     import polars as pl
 
     strange = responses.filter(pl.col("finish_reason") == FinishReason.OTHER)["raw_finish_reason"].drop_nulls()
-    for reason, times in strange.value_counts(sort=True).rows()[:EXAMPLES]:
+    untold = [row for row in strange.value_counts(sort=True).rows() if folded(row[0]) not in known]
+    for reason, times in untold[:EXAMPLES]:
         log.info(
-            "%s of %s responses ended by %s, which is not known to mean stop or length; they count as cut off",
+            "%s of %s responses ended by %s, which is not known to mean stop or length; they count as cut off (else: "
+            "--finish)",
             *(times, len(responses), json.dumps(reason[:40], ensure_ascii=False)),
         )

@@ -22,8 +22,11 @@ def naming(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def appearing(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path`, flushed to disk and renamed to it at the end, removed when the block fails."""
+def appearing(path: Path, *, mode: int | None = None) -> Iterator[Path]:
+    """A temporary path beside `path`, flushed to disk and renamed to it at the end, removed when the block fails.
+
+    The file gets the mode, or (None) the one that any new file of this user has.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with naming(path):
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
@@ -31,16 +34,16 @@ def appearing(path: Path) -> Iterator[Path]:
         temporary = Path(name)
         try:
             yield temporary
-            temporary.chmod(0o666 & ~_umask())
+            temporary.chmod(0o666 & ~_umask() if mode is None else mode)
             sync(temporary)
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that a reader sees the old bytes or all of the new ones."""
-    with appearing(path) as temporary:
+def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
+    """Write a file so that a reader sees the old bytes or all of the new ones; for the mode see `appearing`."""
+    with appearing(path, mode=mode) as temporary:
         temporary.write_bytes(content)
 
 

@@ -181,9 +181,9 @@ def _fits(value: Any, kind: Any) -> bool:
         )
     if isinstance(value, bool) or kind == pl.Boolean():
         return isinstance(value, bool) and kind == pl.Boolean()
-    if isinstance(value, int) and kind.is_integer():
-        return -(2**63) <= value < 2**63
-    return isinstance(value, str) if kind == pl.String() else isinstance(value, int | float) and kind.is_float()
+    if isinstance(value, int):
+        return bool(kind.is_numeric()) and -(2**63) <= value < 2**63
+    return isinstance(value, str) if kind == pl.String() else isinstance(value, float) and kind.is_float()
 
 
 def _typed(frame: "pl.DataFrame", columns: "Mapping[str, pl.DataType]", path: Path) -> "pl.DataFrame":

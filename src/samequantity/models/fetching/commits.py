@@ -4,12 +4,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from samequantity.errors import IntegrityError
-from samequantity.models.asking import Snapshot, ask_repository
-from samequantity.models.pins import ModelPin
-from samequantity.models.progress import Reporter
-from samequantity.models.records import read_record, record_path
-from samequantity.models.source_pins import HubPin, SourcePin
-from samequantity.models.sources import SourceUnavailable
+from samequantity.models.fetching.hub_api import Snapshot, ask_repository
+from samequantity.models.fetching.progress import Reporter
+from samequantity.models.fetching.sources import SourceUnavailable
+from samequantity.models.folder.records import read_record, record_path
+from samequantity.models.pinning.pins import ModelPin
+from samequantity.models.pinning.source_pins import HubPin, SourcePin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +20,8 @@ class Commits:
     reporter: Reporter
     offline: bool
     snapshots: dict[tuple[str, str | None], Snapshot] = field(default_factory=dict)
+    silence: list[SourceUnavailable] = field(default_factory=list)
+    """That the hub cannot be reached, once it was found out."""
 
     def settled(self, pin: ModelPin, source: SourcePin) -> SourcePin:
         """The source with its commit, which may have to be asked for."""
@@ -48,7 +50,14 @@ class Commits:
         if self.offline:
             raise SourceUnavailable("the hub is not asked when offline")
         if (repository, commit) not in self.snapshots:
-            found = ask_repository(repository, commit)
+            if self.silence:
+                raise self.silence[0]
+            try:
+                found = ask_repository(repository, commit)
+            except SourceUnavailable as error:
+                if error.unreachable:
+                    self.silence.append(error)
+                raise
             self.snapshots[repository, commit] = self.snapshots[repository, found.commit] = found
         return self.snapshots[repository, commit]
 

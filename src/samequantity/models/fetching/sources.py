@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Protocol
 
 from samequantity.errors import ModelError
-from samequantity.models.pins import FilePin
-from samequantity.models.progress import Reporter
-from samequantity.models.records import HubCommit
-from samequantity.models.source_pins import Sha256
-from samequantity.store.digests import file_digest
+from samequantity.models.fetching.progress import Reporter
+from samequantity.models.fetching.sizes import size_text
+from samequantity.models.folder.reading import irregular, model_digest
+from samequantity.models.folder.records import HubOrigin
+from samequantity.models.pinning.pins import FilePin
+from samequantity.models.pinning.source_pins import Sha256
 
 SECONDS_TO_REACH = 4.8
 """How long a source may take to show that it is there: with what is around it, 5 s at most."""
@@ -50,7 +51,7 @@ class Obtained:
     size: int
     sha256: Sha256
     origin: str
-    hub: HubCommit | None = None
+    hub: HubOrigin | None = None
 
 
 class Source(Protocol):
@@ -100,8 +101,15 @@ class LocalPath:
         reporter: Reporter,  # noqa: ARG002 - a link is made in no time
     ) -> Obtained:
         if not self.path.is_file():
-            raise SourceUnavailable("there is no such file")
+            raise SourceUnavailable(self._missing())
         return link(self.path, workspace)
+
+    def _missing(self) -> str:
+        try:
+            kind = irregular(self.path)
+        except OSError as error:
+            return error.strerror or str(error)
+        return f"not a regular file, but {kind}" if kind else "there is no such file"
 
 
 def link(target: Path, workspace: Path) -> Obtained:
@@ -114,7 +122,7 @@ def link(target: Path, workspace: Path) -> Obtained:
     name = workspace / "link"
     name.unlink(missing_ok=True)
     try:
-        digest = Sha256(file_digest(target))
+        digest = model_digest(target)
         name.symlink_to(target.absolute())
     except OSError as error:
         raise SourceUnavailable(f"{target}: {error.strerror}") from error
@@ -129,9 +137,14 @@ def require_space(workspace: Path, needed: int) -> None:
     free = free_bytes(workspace)
     if not has_room(free, needed):
         raise ModelError(
-            f"{workspace.parent}: {needed / 1e9:.2f} GB are needed there and {free / 1e9:.2f} GB are free. "
-            f"Make room, or choose a models folder on another disk."
+            f"{workspace.parent}: {room_text(needed, free)}. Make room, or choose a models folder on another disk."
         )
+
+
+def room_text(needed: int, free: int) -> str:
+    """That there is too little room, and why."""
+    reserve = f"of which {size_text(_SPACE_TO_SPARE)} must stay free" if free > _SPACE_TO_SPARE else "and none to spare"
+    return f"{size_text(needed)} are needed there and {size_text(free)} are free, {reserve}"
 
 
 def has_room(free: int, needed: int) -> bool:

@@ -5,11 +5,11 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from samequantity.models.opening import open_source
-from samequantity.models.pins import FilePin, ModelName, ModelPin, Provenance
-from samequantity.models.records import held_to, read_record
-from samequantity.models.source_pins import Sha256
-from samequantity.models.sources import free_bytes, has_room
+from samequantity.models.fetching.opening import open_source
+from samequantity.models.fetching.sources import free_bytes, has_room
+from samequantity.models.folder.records import held_to, read_record
+from samequantity.models.pinning.pins import FilePin, ModelName, ModelPin, Provenance
+from samequantity.models.pinning.source_pins import Sha256
 
 
 class Presence(StrEnum):
@@ -18,6 +18,7 @@ class Presence(StrEnum):
     HERE = "here"
     ABSENT = "absent"
     WRONG_SIZE = "wrong size"
+    NOT_A_FILE = "not a regular file"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +128,8 @@ def _file(file: FilePin, path: Path) -> FileRow:
 def _presence(path: Path, size: int | None) -> Presence:
     if not path.exists():
         return Presence.ABSENT
+    if not path.is_file():
+        return Presence.NOT_A_FILE
     return Presence.HERE if size is None or path.stat().st_size == size else Presence.WRONG_SIZE
 
 

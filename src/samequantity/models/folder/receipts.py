@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from samequantity.errors import IntegrityError
-from samequantity.models.pins import ModelName
-from samequantity.models.source_pins import Sha256
+from samequantity.models.pinning.pins import ModelName
+from samequantity.models.pinning.source_pins import Sha256
 from samequantity.store.files import write_whole
 
 

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from samequantity.models.hub import PARTIAL_PREFIX
-from samequantity.models.progress import Reporter
+from samequantity.errors import ModelError
+from samequantity.models.fetching.hub import PARTIAL_PREFIX
+from samequantity.models.fetching.progress import Reporter
 
 _LOCK = "lock"
 _NO_LOCKS_HERE = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.EBADF}
@@ -23,6 +24,8 @@ def workspace(folder: Path, file_name: str, reporter: Reporter) -> Iterator[Path
     A second process waits until the first has ended. What a killed process left is cleared away, except for the
     beginning of a download of the hub while the file is not there, and so is what this one leaves. On a file system
     without locks every process has a folder of its own.
+
+    Raises ModelError when something that is no folder has its name.
     """
     place = folder / f"{file_name}.part"
     handle = _hold(place, reporter)
@@ -44,7 +47,13 @@ def _hold(place: Path, reporter: Reporter) -> int | None:
     """A handle that holds the workspace until it is closed, or None where the file system has no locks."""
     told = False
     while True:
-        place.mkdir(exist_ok=True)
+        try:
+            place.mkdir(exist_ok=True)
+        except FileExistsError as error:
+            raise ModelError(
+                f"{place}: not a folder; a fetch puts {place.name.removesuffix('.part')} together in a folder of that "
+                f"name. Move away or delete what lies there, and fetch again."
+            ) from error
         lock = place / _LOCK
         try:
             handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)

@@ -15,12 +15,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self, cast
 
 from samequantity.errors import IntegrityError
-from samequantity.models.asking import ask, first_line, user_token
-from samequantity.models.pins import FilePin
-from samequantity.models.progress import Meter, Reporter
-from samequantity.models.records import HubCommit
-from samequantity.models.source_pins import HubPin, Sha256
-from samequantity.models.sources import (
+from samequantity.models.fetching.hub_api import ask, first_line, user_token
+from samequantity.models.fetching.progress import Meter, Reporter
+from samequantity.models.fetching.sizes import exact_size, size_text
+from samequantity.models.fetching.sources import (
     SECONDS_TO_REACH,
     Obtained,
     SourceKind,
@@ -28,6 +26,9 @@ from samequantity.models.sources import (
     link,
     require_space,
 )
+from samequantity.models.folder.records import HubOrigin
+from samequantity.models.pinning.pins import FilePin
+from samequantity.models.pinning.source_pins import HubPin, Sha256
 from samequantity.store.digests import file_digest
 
 SECONDS_BEFORE_GOING_ON = 1.0
@@ -50,11 +51,11 @@ class Hub:
         return SourceKind.HUB
 
     @property
-    def commit(self) -> HubCommit:
-        """The commit, which whoever obtains the file has settled before: nothing is taken from a moving branch."""
+    def origin(self) -> HubOrigin:
+        """The file at its commit, which whoever obtains it has settled: nothing is taken from a moving branch."""
         if self.pin.revision is None:
             raise ValueError(f"{self.pin.repository}: the commit is not settled")
-        return HubCommit(repository=self.pin.repository, commit=self.pin.revision)
+        return HubOrigin(repository=self.pin.repository, commit=self.pin.revision, file=self.pin.file)
 
     def describe(self) -> str:
         at = "its current commit" if self.pin.revision is None else self.pin.revision[:12]
@@ -70,7 +71,7 @@ class Hub:
 
         cached = self._cached()
         if cached is not None:
-            linked = replace(link(cached, workspace), hub=self.commit)
+            linked = replace(link(cached, workspace), hub=self.origin)
             # The cache calls a large file by its SHA-256.
             self._refuse_damaged(file, _sha256_or_none(cached.resolve().name), linked)
             return linked
@@ -90,7 +91,7 @@ class Hub:
             size=_size(partial),
             sha256=Sha256(file_digest(partial)),
             origin=self.describe(),
-            hub=self.commit,
+            hub=self.origin,
         )
         self._refuse_damaged(file, announced, obtained)
         return obtained
@@ -99,12 +100,12 @@ class Hub:
     def _url(self) -> str:
         from huggingface_hub import hf_hub_url
 
-        return hf_hub_url(self.pin.repository, self.pin.file, revision=self.commit.commit)
+        return hf_hub_url(self.pin.repository, self.pin.file, revision=self.origin.commit)
 
     def _cached(self) -> Path | None:
         from huggingface_hub import try_to_load_from_cache
 
-        cached = try_to_load_from_cache(self.pin.repository, self.pin.file, revision=self.commit.commit)
+        cached = try_to_load_from_cache(self.pin.repository, self.pin.file, revision=self.origin.commit)
         return Path(cached) if isinstance(cached, str) else None
 
     def _partial(self, workspace: Path) -> Path:
@@ -121,10 +122,12 @@ class Hub:
         if (announced is not None and file.sha256 not in (None, announced)) or (
             size is not None and file.size not in (None, size)
         ):
+            wanted_size = "" if file.size is None else f" ({exact_size(file.size)})"
             raise IntegrityError(
                 f"{file.name}: {self.describe()} offers {self.pin.file} with SHA-256 {announced or 'unknown'} "
-                f"({size} bytes); wanted {file.sha256 or 'any'} ({file.size} bytes). Nothing was downloaded. "
-                f"Correct the hub's revision or the file's digest in the models file, or take the hub out of it."
+                f"({exact_size(size)}); wanted {file.sha256 or 'any'}{wanted_size}. Nothing was downloaded. "
+                f"Correct the hub's revision or the file's digest in the models file, or take the hub out of it; where "
+                f"no digest is pinned, the wanted one is that of {file.name}.sha256, beside the file."
             )
 
     def _refuse_damaged(self, file: FilePin, announced: Sha256 | None, obtained: Obtained) -> None:
@@ -155,7 +158,7 @@ class Hub:
                     out.flush()
                     if not start < _size(partial) < (size or 0):
                         raise SourceUnavailable(
-                            f"the download broke off after {_size(partial) / 1e6:.0f} MB ({first_line(error)}); "
+                            f"the download broke off after {size_text(_size(partial))} ({first_line(error)}); "
                             f"the next fetch goes on from there"
                         ) from error
                 time.sleep(SECONDS_BEFORE_GOING_ON)

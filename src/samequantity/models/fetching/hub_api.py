@@ -12,8 +12,8 @@ from multiprocessing.pool import ThreadPool
 from typing import TypeVar
 
 from samequantity.errors import SettingsError
-from samequantity.models.source_pins import Sha256
-from samequantity.models.sources import SECONDS_TO_REACH, SourceUnavailable
+from samequantity.models.fetching.sources import SECONDS_TO_REACH, SourceUnavailable
+from samequantity.models.pinning.source_pins import Sha256, is_sha256, shortened
 
 Result = TypeVar("Result")
 
@@ -52,16 +52,27 @@ def ask_repository(repository: str, commit: str | None) -> Snapshot:
     found = ask(
         lambda: HfApi().model_info(repository, revision=commit, files_metadata=True, timeout=SECONDS_TO_REACH),
     )
-    if found.sha is None or not _COMMIT.fullmatch(found.sha):
-        raise SourceUnavailable(f"it names no commit of {repository}")
+    if not isinstance(found.sha, str) or not _COMMIT.fullmatch(found.sha):
+        raise SourceUnavailable(f"the hub names no commit of {repository}")
     return Snapshot(
         repository=repository,
         commit=found.sha,
         files={
-            file.rfilename: HubFile(size=file.size, sha256=None if file.lfs is None else Sha256(file.lfs.sha256))
+            file.rfilename: _described(
+                f"{file.rfilename} of {repository}", file.size, None if file.lfs is None else file.lfs.sha256
+            )
             for file in found.siblings or ()
         },
     )
+
+
+def _described(file: str, size: object, sha256: object) -> HubFile:
+    """A file as the hub describes it; SourceUnavailable for a description that cannot be one."""
+    if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 0):
+        raise SourceUnavailable(f"what the hub says cannot be used: {shortened(size)} for the size of {file}")
+    if sha256 is not None and (not isinstance(sha256, str) or not is_sha256(sha256)):
+        raise SourceUnavailable(f"what the hub says cannot be used: {shortened(sha256)} for the SHA-256 of {file}")
+    return HubFile(size=size, sha256=None if sha256 is None else Sha256(sha256))
 
 
 def ask(question: Callable[[], Result]) -> Result:
@@ -83,8 +94,16 @@ def ask(question: Callable[[], Result]) -> Result:
         raise SourceUnavailable("no answer within 5 s", unreachable=True) from error
     except (HTTPError, InvalidURL, OSError) as error:
         raise SourceUnavailable(f"no connection ({first_line(error)})", unreachable=True) from error
-    except (ValueError, KeyError, TypeError) as error:  # a page of a proxy, or a repository's name that cannot be
-        raise SourceUnavailable(f"its answer cannot be read ({first_line(error)})") from error
+    except ImportError as error:
+        if "socks" not in str(error).lower():
+            raise
+        raise SourceUnavailable(
+            "the environment names a SOCKS proxy (ALL_PROXY or another), and the package that speaks to one is not "
+            "installed: pip install socksio, or unset that variable",
+            unreachable=True,
+        ) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:  # a page of a proxy, a setting that cannot be
+        raise SourceUnavailable(f"no answer that can be read ({first_line(error)})") from error
 
 
 def user_token() -> str | None:
@@ -107,6 +126,7 @@ def first_line(error: Exception) -> str:
     """What an error of another library says, on one line of bounded length and without the token."""
     lines = str(error).strip().splitlines()
     said = lines[0][:200] if lines else type(error).__name__
+    said = "".join(character if character.isprintable() else "?" for character in said)
     return said.replace(user_token() or "\0", "(the token)")
 
 

@@ -5,11 +5,11 @@ from enum import StrEnum
 from pathlib import Path
 
 from samequantity.errors import IntegrityError, ModelError
-from samequantity.models.pins import MODELS_FOLDER, FilePin, ModelName, ModelPin
-from samequantity.models.receipts import FileReceipt, Receipt
-from samequantity.models.records import held_to, read_record
-from samequantity.models.source_pins import Sha256
-from samequantity.store.digests import file_digest
+from samequantity.models.fetching.sizes import exact_size
+from samequantity.models.folder.reading import model_digest
+from samequantity.models.folder.receipts import FileReceipt, Receipt
+from samequantity.models.folder.records import held_to, read_record, record_for, record_path
+from samequantity.models.pinning.pins import MODELS_FOLDER, FilePin, ModelName, ModelPin
 
 
 class Standing(StrEnum):
@@ -33,19 +33,20 @@ def verify(pin: ModelPin, folder: Path) -> Receipt:
 def verify_file(path: Path, file: FilePin, *, model: ModelName) -> FileReceipt:
     """Hash one whole file and compare it with its pin, or with what the first fetch recorded.
 
-    Raises ModelError when the file is missing or unreadable, IntegrityError when it is another one; the message says
-    which file, which digest was wanted and found, and the command that gets the right one.
+    Raises ModelError when the file is missing or unreadable or no regular file, IntegrityError when it is another one;
+    the message says which file, which digest was wanted and found, and the command that gets the right one.
     """
     try:
-        found, size = Sha256(file_digest(path)), path.stat().st_size
+        found, size = model_digest(path), path.stat().st_size
     except OSError as error:
         raise ModelError(
             f"{path}: the model file cannot be read ({error.strerror}). Get it: {fetch_command(path.parent, model)}"
         ) from error
-    held = held_to(file, read_record(path))
+    held = held_to(file, record_for(path, file))
     if held.sha256 not in (None, found) or held.size not in (None, size):
         raise IntegrityError(
-            f"{path}: SHA-256 {found} ({size} bytes); wanted {wanted(held)} for the model {model}.\n"
+            f"{path}: SHA-256 {found} ({exact_size(size)}); wanted {wanted(held)} for the model {model}"
+            f"{said_by_record(path, file, held)}.\n"
             f"The file was changed or cut short, or is another model; it is not used. Delete it and get it again: "
             f"rm {shlex.quote(str(path))} && {fetch_command(path.parent, model)}"
         )
@@ -61,8 +62,13 @@ def standing(path: Path, file: FilePin) -> Standing:
 
 def wanted(file: FilePin) -> str:
     """The digest and the size of a pin, for a message."""
-    size = "" if file.size is None else f" ({file.size} bytes)"
+    size = "" if file.size is None else f" ({exact_size(file.size)})"
     return f"{file.sha256 or 'any'}{size}"
+
+
+def said_by_record(path: Path, file: FilePin, held: FilePin) -> str:
+    """Where the values that the file at `path` is held to stand, when it is not in the pin, for a message."""
+    return "" if (file.sha256, file.size) == (held.sha256, held.size) else f", as {record_path(path)} says"
 
 
 def fetch_command(folder: Path, *models: ModelName) -> str:

@@ -16,10 +16,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from samequantity.errors import IntegrityError, SettingsError
-from samequantity.models.pins import FilePin
-from samequantity.models.progress import Meter, Reporter
-from samequantity.models.source_pins import PackagePin, PackagesPin, Sha256
-from samequantity.models.sources import SECONDS_TO_REACH, Obtained, SourceKind, SourceUnavailable, require_space
+from samequantity.models.fetching.progress import Meter, Reporter
+from samequantity.models.fetching.sources import (
+    SECONDS_TO_REACH,
+    Obtained,
+    SourceKind,
+    SourceUnavailable,
+    require_space,
+)
+from samequantity.models.pinning.pins import FilePin
+from samequantity.models.pinning.source_pins import PackagePin, PackagesPin, Sha256
 
 _CHUNK = 2**20
 _SECONDS_BETWEEN_LOOKS = 0.25

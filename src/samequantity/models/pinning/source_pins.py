@@ -10,7 +10,18 @@ from samequantity.errors import SettingsError
 Sha256 = NewType("Sha256", str)
 """A SHA-256 digest as 64 lower-case hexadecimal digits."""
 
+_LONGEST_NAME = 255  # bytes of a name on the common file systems
+_LONGEST_SHOWN = 200
+
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_REPOSITORY = re.compile(
+    r"""
+    (?! .* (?: -- | \.\. ) )  (?! .* \.git $ )           # the hub takes no name with these
+    (?: [A-Za-z0-9_] (?: [A-Za-z0-9._-]{0,94} [A-Za-z0-9_] )? / )?
+        [A-Za-z0-9_] (?: [A-Za-z0-9._-]{0,94} [A-Za-z0-9_] )?
+    """,
+    re.VERBOSE,
+)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _REQUIREMENT = re.compile(
     r"""
@@ -25,7 +36,7 @@ _REQUIREMENT = re.compile(
 def require(pattern: re.Pattern[str], value: str, what: str) -> None:
     """Raise SettingsError for a value that is not what it should be."""
     if not pattern.fullmatch(value):
-        raise SettingsError(f"{value!r} is not {what}.")
+        raise SettingsError(f"{shortened(value)} is not {what}.")
 
 
 def require_commit(value: str) -> None:
@@ -36,6 +47,34 @@ def require_commit(value: str) -> None:
 def require_sha256(value: str) -> None:
     """Raise SettingsError for a value that is no SHA-256."""
     require(_SHA256, value, "a SHA-256 (64 lower-case hexadecimal digits)")
+
+
+def is_sha256(value: str) -> bool:
+    """Whether the text is a SHA-256."""
+    return _SHA256.fullmatch(value) is not None
+
+
+def require_hub_file(value: str) -> None:
+    """Raise SettingsError for a value that is not the path of a file inside a repository of the hub.
+
+    It is printable, its parts are parted by `/` alone, and it leads nowhere else, since the hub's cache and the address
+    of a download are made of it.
+    """
+    parts = value.split("/")
+    if (
+        not value.isprintable()  # which half of a surrogate pair is not
+        or "\\" in value
+        or not all(part not in ("", ".", "..") and len(part.encode()) <= _LONGEST_NAME for part in parts)
+    ):
+        raise SettingsError(
+            f"{shortened(value)} is not a file of a repository, as weights.gguf or folder/weights.gguf is."
+        )
+
+
+def shortened(value: object) -> str:
+    """A value from elsewhere as a message shows it: on one line, and not for pages."""
+    shown = repr(value)
+    return shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +93,8 @@ class HubPin:
     file: str
 
     def __post_init__(self) -> None:
+        require(_REPOSITORY, self.repository, "a repository of the model hub, as owner/name is")
+        require_hub_file(self.file)
         if self.revision is not None:
             require_commit(self.revision)
 

@@ -1,7 +1,7 @@
 """Pinned models: which files a model is made of, their sizes and digests, and the sources that they can come from."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NewType
@@ -16,22 +16,16 @@ from samequantity.closed import (
     text,
 )
 from samequantity.errors import SettingsError
-from samequantity.models.source_pins import (
-    HubPin,
-    PackagePin,
-    PackagesPin,
-    PathPin,
-    Sha256,
-    SourcePin,
-    require,
-    require_commit,
-    require_sha256,
-)
+from samequantity.models.naming import is_file_path
+from samequantity.models.pinning.source_pins import HubPin, Sha256, SourcePin, require, require_commit, require_sha256
+from samequantity.models.pinning.source_reading import placed, read_source
 
 ModelName = NewType("ModelName", str)
 
 MODELS_FILE = Path("resources/pinned_models.yaml")
 MODELS_FOLDER = Path("resources/models")
+
+_ENDINGS_OF_OURS = (".part", ".sha256")
 
 # A plain name: no folder in it, and no leading dot or dash that a shell or a program could misread.
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_] [A-Za-z0-9._-]{0,199}", re.VERBOSE)
@@ -48,6 +42,11 @@ class FilePin:
 
     def __post_init__(self) -> None:
         require(_PLAIN_NAME, self.name, "a plain file name")
+        if self.name.endswith(_ENDINGS_OF_OURS):
+            raise SettingsError(
+                f"{self.name!r}: a file of a model has no name that ends in {' or '.join(_ENDINGS_OF_OURS)}: a fetch "
+                f"keeps its own files beside the model's under such names."
+            )
         if self.sha256 is not None:
             require_sha256(self.sha256)
 
@@ -96,6 +95,8 @@ class ModelPin:
 
     def __post_init__(self) -> None:
         require(_PLAIN_NAME, self.name, "a plain model name")
+        if is_file_path(self.name):
+            raise SettingsError(f"{self.name!r} is not a model's name: one that ends in .gguf is the path of a file.")
         names = [file.name for file in self.files]
         if len(set(names)) != len(names):
             raise SettingsError(f"two files have one name: {', '.join(names)}.")
@@ -134,9 +135,38 @@ def load_pins(path: Path = MODELS_FILE) -> Mapping[ModelName, ModelPin]:
     Raises SettingsError for a file that is missing or not YAML, and for a key or value that cannot be used; the
     message names the key and where it stands.
     """
-    top = closed_mapping(read_yaml(path), str(path), keys=("models",))
+    return pins_of(read_yaml(path), path)
+
+
+def pins_of(content: object, path: Path) -> Mapping[ModelName, ModelPin]:
+    """The models of a models file with that content; see `load_pins`."""
+    top = closed_mapping(content, str(path), keys=("models",))
     models = open_mapping(top["models"], f"{path}: models")
-    return {ModelName(name): _model(name, value, path) for name, value in models.items()}
+    pins = {ModelName(name): _model(name, value, path) for name, value in models.items()}
+    _require_one_file_per_name(pins.values(), path)
+    return pins
+
+
+def sharing(pin: ModelPin, pins: Mapping[ModelName, ModelPin]) -> tuple[ModelPin, ...]:
+    """The other models that have a file of this one among theirs."""
+    names = {file.name for file in pin.files}
+    return tuple(
+        other for other in pins.values() if other.name != pin.name and names & {file.name for file in other.files}
+    )
+
+
+def _require_one_file_per_name(pins: Iterable[ModelPin], path: Path) -> None:
+    """Raise SettingsError for two different files of one name: in the models folder one would pass for the other."""
+    first: dict[str, tuple[ModelPin, FilePin]] = {}
+    for pin in pins:
+        for file in pin.files:
+            other, theirs = first.setdefault(file.name, (pin, file))
+            if file != theirs:
+                raise SettingsError(
+                    f"{path}: models.{pin.name}: its file {file.name} has the name of a file of models.{other.name}, "
+                    f"and another size, digest or source. All models lie in one folder: give one of the two files "
+                    f"another name, or write the same values for both."
+                )
 
 
 def pin_of(pins: Mapping[ModelName, ModelPin], name: str) -> ModelPin:
@@ -165,7 +195,7 @@ def _model(name: str, value: object, path: Path) -> ModelPin:
             defined_in=path,
         )
     except SettingsError as error:
-        raise _placed(error, where) from error
+        raise placed(error, where) from error
 
 
 def _checkpoint(value: object, where: str) -> Repository | None:
@@ -187,52 +217,7 @@ def _file(value: object, where: str) -> FilePin:
             name=text(keys["name"], f"{where}.name"),
             size=optional_count(keys["bytes"], f"{where}.bytes"),
             sha256=None if digest is None else Sha256(digest),
-            sources=tuple(_source(source, f"{where}.sources[{index}]") for index, source in enumerate(sources)),
+            sources=tuple(read_source(source, f"{where}.sources[{index}]") for index, source in enumerate(sources)),
         )
     except SettingsError as error:
-        raise _placed(error, where) from error
-
-
-def _source(value: object, where: str) -> SourcePin:
-    item = open_mapping(value, where)
-    if len(item) != 1:
-        raise SettingsError(f"{where}: one key is wanted, path, hub or packages, not {', '.join(item) or 'none'}.")
-    ((kind, content),) = item.items()
-    where = f"{where}.{kind}"
-    try:
-        match kind:
-            case "path":
-                path = optional_text(content, where)
-                return PathPin(path=None if path is None else Path(path).expanduser())
-            case "hub":
-                keys = closed_mapping(content, where, keys=("repository", "revision", "file"))
-                return HubPin(
-                    repository=text(keys["repository"], f"{where}.repository"),
-                    revision=optional_text(keys["revision"], f"{where}.revision"),
-                    file=text(keys["file"], f"{where}.file"),
-                )
-            case "packages":
-                packages = sequence(content, where)
-                return PackagesPin(packages=tuple(_package(p, f"{where}[{i}]") for i, p in enumerate(packages)))
-            case _:
-                raise SettingsError(f"{where}: unknown key {kind!r}; the keys here are path, hub, packages.")
-    except SettingsError as error:
-        raise _placed(error, where) from error
-
-
-def _package(value: object, where: str) -> PackagePin:
-    keys = closed_mapping(value, where, keys=("requirement", "sha256", "member"))
-    try:
-        return PackagePin(
-            requirement=text(keys["requirement"], f"{where}.requirement"),
-            sha256=Sha256(text(keys["sha256"], f"{where}.sha256")),
-            member=text(keys["member"], f"{where}.member"),
-        )
-    except SettingsError as error:
-        raise _placed(error, where) from error
-
-
-def _placed(error: SettingsError, where: str) -> SettingsError:
-    """The error with the place where it happened, unless it names one already (an inner place is the closer one)."""
-    file = where.partition(": ")[0]
-    return error if str(error).startswith(f"{file}: ") else SettingsError(f"{where}: {error}")
+        raise placed(error, where) from error

@@ -1,0 +1,1 @@
+"""What lies in the models folder: verified, recorded, listed."""
