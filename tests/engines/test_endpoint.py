@@ -188,6 +188,10 @@ def test_a_server_that_lists_other_models_only_is_refused_with_their_names(serve
     assert failure(server).endswith("does not serve tiny. Set model to one that it lists: small, large")
     assert server.chats == []
 
+    server.models = listing("\x1b[31mred", *(f"m{number}" for number in range(1000)))
+    assert r"it lists: \x1b[31mred, m0, m1" in failure(server)
+    assert failure(server).endswith(", m18, …")
+
 
 def test_a_run_records_every_fingerprint_that_it_met(server: FakeEndpoint) -> None:
     server.will(said(), said(), said(system_fingerprint="fp_two"), said(system_fingerprint=None))
@@ -199,18 +203,18 @@ def test_a_run_records_every_fingerprint_that_it_met(server: FakeEndpoint) -> No
 
 
 def test_the_engine_is_opened_by_its_settings_and_named_without_a_word(
-    server: FakeEndpoint, capsys: pytest.CaptureFixture[str]
+    server: FakeEndpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.models = refusal(404)
     settings = endpoint_settings(server.url)
     identity = engine_identity(settings, None, None)
-    assert capsys.readouterr().err == ""
+    assert caplog.messages == []
 
     with open_engine(settings, None, None) as opened:
         assert identity == opened.identity()
         assert opened.in_flight == 1
         assert opened.complete(request()).text == "FINAL: 6.25 liters"
-    assert "taken on trust" in capsys.readouterr().err
+    assert "taken on trust" in caplog.text
 
 
 def test_an_address_may_end_with_a_slash(server: FakeEndpoint) -> None:
@@ -218,12 +222,3 @@ def test_an_address_may_end_with_a_slash(server: FakeEndpoint) -> None:
         opened.complete(request())
 
     assert ["/v1/models", "/v1/chat/completions"] == [asked.path for asked in server.asked]
-
-
-def test_no_proxy_is_asked_for_a_server_on_this_machine(server: FakeEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("NO_PROXY", "no_proxy"):
-        monkeypatch.delenv(name, raising=False)
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.setenv(name, "http://127.0.0.1:1")
-
-    assert answer(server).text == "FINAL: 6.25 liters"

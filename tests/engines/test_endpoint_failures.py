@@ -49,6 +49,10 @@ BROKEN = Reply(body=said().body, broken=True)
         said(choices=None),
         said(choices=[{"text": "old interface"}]),
         said(["parts"]),
+        Reply(body='{"choices": [{"message": {"content": "é"}}]}'.encode("latin-1")),
+        Reply(body=b"\xff\xfe" + said().body),
+        Reply(body=b'{"choices": [{"message": {"content": "1", "content": "2"}, "finish_reason": "stop"}]}'),
+        Reply(body=b'{"choices": [{"message": {"content": "1"}, "finish_reason": "stop", "finish_reason": "length"}]}'),
     ],
 )
 def test_what_may_pass_is_tried_again_and_then_reported(server: FakeEndpoint, bad: Reply) -> None:
@@ -62,6 +66,21 @@ def test_what_may_pass_is_tried_again_and_then_reported(server: FakeEndpoint, ba
     server.will(*[bad] * 4)
     assert "/chat/completions: no answer in 4 attempts; the last one: " in failure(server)
     assert len(server.chats) == 7
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ('{"choices": "é"}'.encode("latin-1"), "it is not in UTF-8"),
+        (b'{"choices": [], "choices": []}', "a field stands in it twice"),
+        (b"welcome", "it is no JSON"),
+        (b"{}", "it has no choices[0].message"),
+    ],
+)
+def test_it_is_said_why_an_answer_is_none(server: FakeEndpoint, body: bytes, reason: str) -> None:
+    server.usual = Reply(body=body)
+
+    assert f"status 200, but not the JSON we need ({reason}): " in failure(server, attempts=1)
 
 
 def test_a_broken_connection_is_no_end_of_an_answer(server: FakeEndpoint) -> None:
@@ -99,6 +118,8 @@ def test_a_server_that_is_not_there_is_named() -> None:
         ("7", 7, 7),
         ("0.25", 1, 2),
         ("100000", 300, 300),
+        ("999999999999", 300, 300),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", 300, 300),
         (format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True), 30, 60),
         ("Mon, 01 Jan 2001 00:00:00 GMT", 1, 2),
         ("Mon, 01 Jan 2001 00:00:00", 1, 2),
@@ -130,8 +151,6 @@ def test_waiting_grows_to_a_bound(server: FakeEndpoint) -> None:
     ("status", "cure"),
     [
         (400, "name that in omit, or change token_cap or extra"),
-        (401, "set api_key to the NAME of that variable"),
-        (403, "set api_key to the NAME of that variable"),
         (404, "It lists: tiny, other."),
         (413, "lower max_tokens"),
         (422, "name that in omit"),
@@ -150,6 +169,35 @@ def test_what_does_not_pass_is_asked_once_and_reported_with_the_cure(
     assert f"{server.url}: status {status}, " in message
     assert status == 204 or "Unsupported parameter: 'top_k'" in message
     assert cure in message
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_of_a_refused_key_the_status_and_the_cure_are_told_and_no_word_of_the_servers(
+    server: FakeEndpoint, status: int
+) -> None:
+    server.usual = refusal(status, "Incorrect key: sk-012*****")
+
+    assert failure(server) == (
+        f"{server.url}: status {status}. Put a key into an environment variable and set api_key to the NAME of that"
+        " variable."
+    )
+    assert len(server.chats) == 1
+
+
+CONTROL = "\0 \x1b[2J \x1b]0;title\x07 \x9b1m \u202eright \u2028 \r\n \x7f end"
+ESCAPED = r"\x00 \x1b[2J \x1b]0;title\x07 \x9b1m \u202eright \x7f end"
+
+
+@pytest.mark.parametrize("body", [CONTROL.encode(), json.dumps({"error": CONTROL}).encode()])
+@pytest.mark.parametrize("status", [200, 400, 404, 500])
+def test_nothing_that_a_server_says_is_obeyed_by_a_terminal(server: FakeEndpoint, status: int, body: bytes) -> None:
+    server.usual = Reply(status=status, body=body)
+    message = failure(server, attempts=1)
+
+    assert all(line.isprintable() for line in message.splitlines())
+    assert ESCAPED in message or json.dumps({"error": CONTROL}).encode() == body, (
+        "JSON that is no error is shown as JSON"
+    )
 
 
 @pytest.mark.parametrize(
@@ -184,4 +232,4 @@ def test_an_error_is_reported_in_the_servers_words_however_it_says_them(server: 
 def test_a_page_in_the_place_of_a_listing_is_no_server_of_this_kind(server: FakeEndpoint, models: Reply) -> None:
     server.models = models
 
-    assert "/models: no answer in 4 attempts; the last one: status 200, but" in failure(server)
+    assert "/models: no answer in 4 attempts; the last one: status 200, but not the JSON we need" in failure(server)

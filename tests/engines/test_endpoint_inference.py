@@ -97,7 +97,7 @@ def test_several_in_flight_are_tried_again_each_for_itself(server: FakeEndpoint,
     server.usual = echoing
     server.will(refusal(429), refusal(503), refusal(429, Retry_After="2"), refusal(500))
 
-    assert ask(server.url, tmp_path, 6, in_flight=3).summary()["asked"] == 6
+    assert ask(server.url, tmp_path, 6, in_flight=3, attempts=5).summary()["asked"] == 6
     assert len(server.chats) == 10
 
 

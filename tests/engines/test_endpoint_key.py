@@ -1,10 +1,15 @@
 """Whatever a server does, the key is in the one header that is meant for it and nowhere else."""
 
+import base64
+import html
 import json
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fake_endpoint import (
     MODEL,
@@ -12,6 +17,7 @@ from fake_endpoint import (
     FakeEndpoint,
     Reply,
     answer,
+    endpoint_settings,
     engine,
     failure,
     listing,
@@ -21,6 +27,9 @@ from fake_endpoint import (
     server,
     serving,
 )
+from samequantity.engines.endpoint.engine import EndpointEngine
+from samequantity.engines.endpoint.key import Key
+from samequantity.errors import ModelError
 
 __all__ = ["server"]
 
@@ -74,6 +83,12 @@ ECHOES: dict[str, Callable[[Asked], bytes]] = {
     "escaped": lambda asked: b'{"error": {"message": ' + escaped(asked.headers["Authorization"]) + b"}}",
     "escaped elsewhere": lambda asked: b'{"fault": ' + escaped(asked.headers["Authorization"]) + b"}",
     "slashes escaped": lambda asked: json.dumps({"fault": asked.headers["Authorization"]}).replace("/", r"\/").encode(),
+    "last characters blotted out": lambda asked: refusal(400, f"{asked.headers['Authorization'][:-4]}****").body,
+    "most of it cut off": lambda asked: refusal(400, f"{asked.headers['Authorization'][:-12]}…").body,
+    "as in a URL": lambda asked: quote(asked.headers["Authorization"], safe="").encode(),
+    "as in base64": lambda asked: base64.b64encode(asked.headers["Authorization"].encode()),
+    "broken off in escapes": lambda asked: b'{"error": {"message": ' + escaped(asked.headers["Authorization"])[:-1],
+    "JSON in JSON": lambda asked: json.dumps({"error": escaped(asked.headers["Authorization"]).decode()}).encode(),
     "name": lambda asked: json.dumps({asked.headers["Authorization"]: 1}).encode(),
 }
 
@@ -88,7 +103,9 @@ def test_a_key_that_the_server_repeats_is_in_no_message(
 
     message = failure(server, api_key=key, attempts=2)
 
-    assert not any(KEY[start : start + 6] in message for start in range(len(KEY) - 5))
+    for text in (KEY, quote(KEY, safe=""), base64.b64encode(KEY.encode()).decode()):
+        assert not any(text[start : start + 6] in message for start in range(len(text) - 5))
+    assert escaped(KEY[:2]).decode().strip('"') not in message
     assert f"status {status}" in message
     assert status != 401 or VARIABLE in message
 
@@ -149,7 +166,77 @@ def test_a_key_that_is_none_is_named_by_its_variable(
     assert server.asked == []
 
 
-@pytest.mark.parametrize("changes", [{"extra": {"user": KEY}}, {"model": KEY}])
+KEYS = st.text(
+    st.sampled_from([chr(code) for code in range(33, 127) if chr(code) not in "\"'\\\\"]), min_size=8, max_size=60
+)
+SPELLINGS: list[Callable[[str], str]] = [
+    str,
+    html.escape,
+    lambda key: quote(key, safe=""),
+    lambda key: quote(quote(key, safe=""), safe=""),
+    lambda key: json.dumps(json.dumps(escaped(key).decode())),
+    lambda key: "".join(f"&#{ord(sign)};" for sign in key),
+    lambda key: "".join(f"&#X{ord(sign):04X};" for sign in key),
+    lambda key: "".join(f"\\x{ord(sign):02x}" for sign in key),
+]
+
+
+@settings(max_examples=40)
+@given(key=KEYS, spell=st.sampled_from(SPELLINGS), least=st.integers(8, 60))
+def test_a_key_or_its_beginning_is_found_however_it_is_spelt(key: str, spell: Callable[[str], str], least: int) -> None:
+    """Nothing of it is left but the signs that stood around it."""
+    hidden = Key(key).hidden(f"<{spell(key[: max(8, least)])}>")
+
+    assert hidden.replace("[key]", "").strip('<>"\\') == ""
+    assert "[key]" in hidden
+
+
+@settings(max_examples=40)
+@given(key=KEYS, before=st.binary(max_size=7), after=st.binary(max_size=7), alternative=st.booleans())
+def test_a_key_in_base64_is_found_between_any_bytes(key: str, before: bytes, after: bytes, alternative: bool) -> None:
+    """Of each neighbour at most the characters that it shares with the key are left."""
+    encode = base64.urlsafe_b64encode if alternative else base64.b64encode
+    hidden = Key(key).hidden(encode(before + key.encode() + after).decode())
+
+    assert "[key]" in hidden
+    assert len(hidden.replace("[key]", "").rstrip("=")) <= len(before + after) * 4 / 3 + 4
+
+
+@settings(max_examples=40)
+@given(key=KEYS, size=st.integers(0, 7))
+def test_less_than_eight_characters_of_a_key_are_left(key: str, size: int) -> None:
+    assert Key(key).hidden(f" {key[:size]} ") == f" {key[:size]} "
+
+
+def test_a_word_with_which_a_key_begins_is_left_in_an_answer(
+    server: FakeEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But not most of a key, however it is spelt, nor a key that is a number."""
+    monkeypatch.setenv(VARIABLE, "quantity-0123456789-0123456789")
+    server.usual = said("The quantity-0 is quantity-0123456789-0123… or quantity%2d0123456789-0123456789")
+    assert answer(server, api_key=VARIABLE).text == "The quantity-0 is [key]… or [key]"
+
+    monkeypatch.setenv(VARIABLE, "0123456789"[::-1])
+    server.usual = said(message={"number": 9876543210, "others": [True, 1, 2.5, None]})
+    assert json.loads(answer(server, api_key=VARIABLE).raw)["number"] == "[key]"
+    assert json.loads(answer(server, api_key=VARIABLE).raw)["others"] == [True, 1, 2.5, None]
+
+
+def test_a_server_cannot_make_the_search_slow() -> None:
+    key = Key(KEY)
+    for text in ("\\" * 300_000, "%25" * 100_000, "&amp;" * 60_000, "&#0" * 100_000, KEY[:7] * 40_000):
+        assert key.hidden(text) == text
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"extra": {"user": KEY}},
+        {"extra": {"user": quote(KEY, safe="")}},
+        {"extra": {"nested": [{"user": base64.b64encode(KEY.encode()).decode()}]}},
+        {"model": KEY},
+    ],
+)
 def test_a_key_that_stands_in_the_settings_too_is_refused(
     server: FakeEndpoint, key: str, changes: dict[str, Any]
 ) -> None:
@@ -157,4 +244,13 @@ def test_a_key_that_stands_in_the_settings_too_is_refused(
 
     assert "stands in the settings" in message
     assert KEY not in message
+    assert server.asked == []
+
+
+def test_a_key_in_the_path_of_the_address_is_refused(server: FakeEndpoint, key: str) -> None:
+    for written in (KEY, quote(KEY, safe="")):
+        with pytest.raises(ModelError, match="stands in the settings") as refused:
+            EndpointEngine(endpoint_settings(f"{server.url}/{written}", api_key=key))
+        assert KEY not in str(refused.value)
+        assert quote(KEY, safe="") not in str(refused.value)
     assert server.asked == []

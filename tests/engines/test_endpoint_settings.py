@@ -13,7 +13,10 @@ from samequantity.engines.opening import engine_identity, open_engine, read_sett
 from samequantity.engines.reading import settings_of
 from samequantity.errors import SettingsError
 
-LEAK = "sk-proj-Zm9vYmFy"
+LEAK = "sk-proj-Zm9vYmFyZm9vYmFy"
+DEEP: list[Any] = []
+for _ in range(100_000):
+    DEEP = [DEEP]
 
 
 @pytest.mark.parametrize("name", ENDPOINT)
@@ -31,6 +34,13 @@ def test_no_setting_has_a_default(name: str) -> None:
         ({"in_flight": 1.5}, "in_flight must be int"),
         ({"attempts": 0}, "attempts must be positive"),
         ({"timeout": 0}, "timeout must be a positive number"),
+        ({"timeout": 1e308}, "timeout must be a positive number of seconds, at most 86400"),
+        ({"in_flight": 1025}, "in_flight must be at most 1024"),
+        ({"model": "a\ud800"}, "model must be the name"),
+        ({"model": "a\x1b[31m"}, "model must be the name"),
+        ({"extra": {"user": "a\ud800"}}, "extra must be what JSON can hold"),
+        ({"extra": {"user": [{"\udfff": 1}]}}, "extra must be what JSON can hold"),
+        ({"extra": {"min_p": DEEP}}, "extra must be what JSON can hold"),
         ({"timeout": float("inf")}, "timeout must be a positive number"),
         ({"timeout": float("nan")}, "timeout must be a positive number"),
         ({"token_cap": "max_new_tokens"}, "token_cap must be one of max_tokens, max_completion_tokens"),
@@ -57,6 +67,14 @@ def test_a_value_without_a_meaning_is_refused(changes: dict[str, Any], message: 
         "127.0.0.1:80/v1",
         "ftp://host/v1",
         "http:///v1",
+        "http://a..b/v1",
+        f"http://{'a' * 64}.example.org/v1",
+        f"http://{'a.' * 130}org/v1",
+        "http://a%41/v1",
+        "http://[::1%/v1",
+        "http://[1]/v1",
+        "http://a,b/v1",
+        "http://\ud800/v1",
         "http://host:port/v1",
         "http://host:99999/v1",
         "http://[::1/v1",
@@ -78,7 +96,15 @@ def test_an_address_of_another_form_is_refused_without_being_repeated(url: str) 
 
 
 @pytest.mark.parametrize(
-    "url", ["http://127.0.0.1:8080/v1", "https://api.example.org/openai/v1/", "http://[::1]:80/v1"]
+    "url",
+    [
+        "http://127.0.0.1:8080/v1",
+        "https://api.example.org/openai/v1/",
+        "https://API.Example.org./v1",
+        "http://[::1]:80/v1",
+        "http://node_7:80/v1",
+        "https://größe.example.org/v1",
+    ],
 )
 def test_an_address_of_either_scheme_is_taken(url: str) -> None:
     assert url == endpoint_settings(url).url
@@ -94,12 +120,63 @@ def test_a_key_in_the_place_of_its_variables_name_is_refused_without_being_repea
     assert "MY-KEY" not in str(refused.value)
 
 
-@pytest.mark.parametrize("name", ["api_key", "Authorization", "apiKey"])
-def test_a_key_among_the_further_fields_is_refused_without_being_repeated(name: str) -> None:
-    with pytest.raises(SettingsError, match="extra must not hold a key") as refused:
-        endpoint_settings(extra={name: LEAK})
+@pytest.mark.parametrize(
+    "extra",
+    [
+        *({name: LEAK} for name in ("api_key", "Authorization", "apiKey", "APIKEY", "x-goog-api-key", "access_token")),
+        *(
+            {name: "it"}
+            for name in ("token", "auth", "key", "authToken", "Cookie", "my_secret", "PASSWORD", "user.pwd")
+        ),
+        {"api_key": 12345678},
+        {"token": 1234567890},
+        {"extra_headers": {"X-Auth": "it"}},
+        {"a": [{"b": {"c": [{"clientSecret": "it"}]}}]},
+        {"credentials": {"user": "it"}},
+        {"key": {"value": ["it"]}},
+        {"a": f"Bearer {LEAK}"},
+        {"a": [1, {"b": ["  bearer it"]}]},
+        {"a": "Basic aXQ6aXQ="},
+        {"user": LEAK},
+        {LEAK: 1},
+        {f"token {LEAK}": "it"},
+    ],
+)
+def test_a_secret_anywhere_in_the_further_fields_is_refused_without_being_repeated(extra: dict[str, Any]) -> None:
+    with pytest.raises(SettingsError, match="extra must not hold a key or a password") as refused:
+        endpoint_settings(extra=extra)
 
     assert LEAK not in str(refused.value)
+    assert "123456" not in str(refused.value)
+    assert "it" not in str(refused.value).replace("Take it out", "").split()
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {"stop_token_ids": [1, 2], "min_tokens": 0, "skip_special_tokens": False, "thinking_token_budget": 0},
+        {"chat_template_kwargs": {"enable_thinking": False, "eos_token": "</s>", "keyword": "a", "author": "b"}},
+        {
+            "prompt_cache_key": "study-1",
+            "logit_bias": {"50256": -100},
+            "stop": ["token", "the bearer of"],
+            "lang": "sk-SK",
+        },
+        {"return_tokens_as_token_ids": True, "key": None, "token": ""},
+    ],
+)
+def test_fields_that_servers_know_are_taken(extra: dict[str, Any]) -> None:
+    assert extra == endpoint_settings(extra=extra).extra
+
+
+@pytest.mark.parametrize("name", ["url", "api_key", "extra"])
+@pytest.mark.parametrize("value", [f"Bearer {LEAK}", [LEAK], {1: LEAK}, {"a": {LEAK}}, 12345678])
+def test_what_may_hold_a_secret_is_never_repeated_whatever_stands_there(name: str, value: Any) -> None:
+    with pytest.raises(SettingsError, match=rf"^here: {name} must be") as refused:
+        read_settings({**ENDPOINT, name: value}, where="here")
+
+    assert LEAK not in str(refused.value)
+    assert "12345678" not in str(refused.value)
 
 
 @given(name=st.from_regex(r"[A-Z_][A-Z0-9_]*", fullmatch=True).filter(lambda name: name.isascii()))

@@ -268,3 +268,91 @@ def test_a_second_interruption_does_not_wait(monkeypatch: pytest.MonkeyPatch) ->
     assert time.monotonic() - started < SECONDS / 2
     assert first.is_set()
     release.set()
+
+
+class Napping(Crowd):
+    """Some of its requests only sleep until it is interrupted, others are in flight."""
+
+    def __init__(self, in_flight: int, answer: Callable[[str], str], sleepy: str) -> None:
+        super().__init__(in_flight, answer)
+        self.woken = threading.Event()
+        self._sleepy = sleepy
+
+    def interrupt(self) -> None:
+        self.woken.set()
+
+    def complete(self, request: Request) -> Completion:
+        if request.prompt not in self._sleepy:
+            return super().complete(request)
+        self.woken.wait(SECONDS)
+        raise ModelError("stopped while waiting")
+
+
+def test_an_interruption_wakes_what_only_sleeps_and_then_says_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    engine = Napping(4, str.upper, "bcdefgh")
+    threading.Timer(0.05, interrupt).start()
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        ask(EIGHT, engine, Memory())
+
+    assert time.monotonic() - started < SECONDS / 4
+    assert engine.woken.is_set()
+    assert caplog.messages == []
+
+
+def tell_and_release() -> tuple[list[str], threading.Event, Callable[[str], None]]:
+    """A notice, the lines that it was told, and what is set by the first."""
+    lines: list[str] = []
+    told = threading.Event()
+
+    def notice(line: str) -> None:
+        lines.append(line)
+        told.set()
+
+    return lines, told, notice
+
+
+def questions(*prompts: str) -> list[asking.Question]:
+    sampling = Sampling(temperature=0, top_k=1, top_p=1, seed=7)
+    requests = [Request(prompt=prompt, max_tokens=24, sampling=sampling) for prompt in prompts]
+    return [asking.Question(request=request, digest=request.prompt, views=1) for request in requests]
+
+
+@pytest.mark.parametrize(("count", "waiting"), [(1, "1 answer"), (2, "2 answers")])
+def test_an_interruption_says_for_what_it_waits_and_how_long(count: int, waiting: str) -> None:
+    lines, told, notice = tell_and_release()
+    everyone = threading.Barrier(count, timeout=SECONDS)
+
+    def answer(prompt: str) -> str:
+        everyone.wait()
+        if prompt == "a":
+            interrupt()
+        told.wait(SECONDS)
+        return prompt.upper()
+
+    journal, engine = Memory(), Napping(4, answer, "abcd"[count:])
+    with pytest.raises(KeyboardInterrupt):
+        asking.ask(questions(*"abcd"), engine, journal, Watch(), notice=notice)
+
+    assert lines == [f"waiting up to 10 s for {waiting} in flight; Ctrl-C again stops now"]
+    assert sorted("ab"[:count]) == sorted(journal.kept)
+
+
+def test_a_failure_wakes_what_only_sleeps_and_says_for_what_it_waits() -> None:
+    """The failure that came first is the one that is reported."""
+    lines, told, notice = tell_and_release()
+    everyone = threading.Barrier(2, timeout=SECONDS)
+
+    def answer(prompt: str) -> str:
+        everyone.wait()
+        if prompt == "a":
+            raise ModelError("refused")
+        told.wait(SECONDS)
+        return prompt.upper()
+
+    journal, engine = Memory(), Napping(4, answer, "cd")
+    with pytest.raises(ModelError, match=r"^refused$"):
+        asking.ask(questions(*"abcd"), engine, journal, Watch(), notice=notice)
+
+    assert lines == ["A request failed: waiting for 1 answer in flight; Ctrl-C ends that"]
+    assert list(journal.kept) == ["b"]

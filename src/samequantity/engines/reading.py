@@ -44,27 +44,32 @@ def settings_of(kind: type[T], raw: Mapping[str, object], *, where: str) -> T:
 
 def _typed(where: str, name: str, value: object, hint: Any, *, shown: bool) -> Any:
     """`value` as the field `name` wants it, nothing converted but an integer to a float and a word to its Enum."""
+
+    def refused(wanted: str) -> SettingsError:
+        return SettingsError(
+            f"{where}: {name} must be {wanted}, not {repr(value) if shown else 'what is written there'}"
+        )
+
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         choices = [member.value for member in hint]
         if value in choices:
             return hint(value)
-        raise SettingsError(f"{where}: {name} must be one of {', '.join(choices)}, not {value!r}")
+        raise refused(f"one of {', '.join(choices)}")
     if choices := list(get_args(hint)) if all(isinstance(choice, str) for choice in get_args(hint)) else []:
         if value in choices:
             return value
-        raise SettingsError(f"{where}: {name} must be one of {', '.join(choices)}, not {value!r}")
+        raise refused(f"one of {', '.join(choices)}")
     if hint == dict[str, Any]:
         if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
             return dict(value)
-        raise SettingsError(f"{where}: {name} must be a mapping, not {value!r}")
+        raise refused("a mapping")
     if hint == tuple[str, ...]:
         if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
             return tuple(value)
-        raise SettingsError(f"{where}: {name} must be a list of texts, not {value!r}")
+        raise refused("a list of texts")
     if hint is float and type(value) is int:
         return float(value)
     expected = get_args(hint) or (hint,)
     if type(value) in expected:  # exact: True is no integer here
         return value
-    wanted = " or ".join("null" if kind is type(None) else kind.__name__ for kind in expected)
-    raise SettingsError(f"{where}: {name} must be {wanted}, not {repr(value) if shown else 'what is written there'}")
+    raise refused(" or ".join("null" if kind is type(None) else kind.__name__ for kind in expected))

@@ -1,11 +1,12 @@
 """Asks an engine questions, one at a time or several at once, and keeps each answer before it asks the next."""
 
+import logging
 import math
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from samequantity.domain.exchange import Completion, Request
 
@@ -14,6 +15,12 @@ GRACE_SECONDS = 10.0
 
 WAKE_SECONDS = 0.2
 """How often a waiting job looks whether it is interrupted."""
+
+
+Notice = Callable[[str], None]
+"""Takes one line for whoever watches."""
+
+_tell: Notice = logging.getLogger("samequantity").warning
 
 
 class Asked(Protocol):
@@ -26,6 +33,15 @@ class Asked(Protocol):
 
     def complete(self, request: Request) -> Completion:
         """The answer; with more than one in flight, from several threads at once."""
+        ...
+
+
+@runtime_checkable
+class Interruptible(Protocol):
+    """What an engine has besides where its threads may sleep between two attempts."""
+
+    def interrupt(self) -> None:
+        """Begin nothing again: what only sleeps fails now, what is in flight goes on. From any thread."""
         ...
 
 
@@ -66,13 +82,15 @@ class Question:
     views: int
 
 
-def ask(questions: Sequence[Question], engine: Asked, journal: Memory, progress: Progress) -> dict[str, Completion]:
+def ask(
+    questions: Sequence[Question], engine: Asked, journal: Memory, progress: Progress, *, notice: Notice = _tell
+) -> dict[str, Completion]:
     """The answers by the questions' digests, which must be distinct; each is in the journal before another is asked.
 
     Raises what the engine and the journal raise: the first failure ends the asking. Requests that are in flight then
-    are waited for and kept.
+    are waited for and kept, which one line through `notice` says; those that sleep between two attempts are not.
     """
-    asking = _Asking(iter(questions), engine, journal, progress)
+    asking = _Asking(iter(questions), engine, journal, progress, notice)
     if engine.in_flight == 1:
         asking.work()
     else:
@@ -83,12 +101,15 @@ def ask(questions: Sequence[Question], engine: Asked, journal: Memory, progress:
 class _Asking:
     """The questions that are left and the answers so far, for one thread or several."""
 
-    def __init__(self, questions: Iterator[Question], engine: Asked, journal: Memory, progress: Progress) -> None:
+    def __init__(
+        self, questions: Iterator[Question], engine: Asked, journal: Memory, progress: Progress, notice: Notice
+    ) -> None:
         self.answers: Final[dict[str, Completion]] = {}
         self._questions = questions
         self._engine = engine
         self._journal = journal
         self._progress = progress
+        self._notice = notice
         self._lock = threading.Lock()
         self._ended = threading.Condition(self._lock)
         self._working = 0
@@ -112,10 +133,13 @@ class _Asking:
                 with self._lock:
                     self._working += 1
                 threading.Thread(target=self._work_or_fail, daemon=True).start()
-            self._wait()
-        except BaseException:  # Ctrl-C or SIGTERM
+            self._wait(lambda: bool(self._failures))
+            if self._failures:
+                self._wait_for_answers(math.inf, "A request failed: waiting", "Ctrl-C ends that")
+        except BaseException as stop:  # Ctrl-C or SIGTERM
             self._stopped = True
-            self._wait(GRACE_SECONDS)
+            again = "Ctrl-C again" if isinstance(stop, KeyboardInterrupt) else "a second signal"
+            self._wait_for_answers(GRACE_SECONDS, f"waiting up to {GRACE_SECONDS:.0f} s", f"{again} stops now")
             raise
         finally:
             with self._lock:
@@ -123,16 +147,25 @@ class _Asking:
         if self._failures:
             raise self._failures[0]
 
-    def _wait(self, seconds: float = math.inf) -> None:
-        """Wait until no thread works any more, at most so many seconds.
+    def _wait_for_answers(self, seconds: float, waiting: str, way_out: str) -> None:
+        """Wait for what is in flight, and say so; what only sleeps is woken and ends."""
+        if isinstance(self._engine, Interruptible):
+            self._engine.interrupt()
+        self._wait(seconds=WAKE_SECONDS)
+        if working := self._working:
+            self._notice(f"{waiting} for {working} answer{'' if working == 1 else 's'} in flight; {way_out}")
+        self._wait(seconds=seconds)
+
+    def _wait(self, or_until: Callable[[], bool] = lambda: False, *, seconds: float = math.inf) -> None:
+        """Wait until no thread works any more or something else is so, at most so many seconds.
 
         Not by joining them: an interrupted `join` takes a thread that works for one that has ended (Python 3.11), and
         a wait without a time limit may take no notice of Ctrl-C.
         """
         deadline = time.monotonic() + seconds
-        while self._working and time.monotonic() < deadline:
+        while self._working and not or_until() and time.monotonic() < deadline:
             with self._ended:
-                self._ended.wait_for(lambda: not self._working, WAKE_SECONDS)
+                self._ended.wait_for(lambda: not self._working or or_until(), WAKE_SECONDS)
 
     def _work_or_fail(self) -> None:
         try:

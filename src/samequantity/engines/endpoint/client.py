@@ -1,46 +1,30 @@
 """Talks to a server: one request with its attempts, its time limit and its key; what comes back is rid of the key."""
 
 import json
-import re
+import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from samequantity.engines.endpoint.connections import open_connections, unusable_proxy
 from samequantity.engines.endpoint.key import Key
 from samequantity.engines.endpoint.settings import EndpointSettings
+from samequantity.engines.endpoint.waiting import Patience, wanted_wait
+from samequantity.engines.endpoint.words import SHOWN, shown
 from samequantity.errors import ModelError
 
 if TYPE_CHECKING:
-    from ssl import SSLContext
-
     from httpx2 import Response
     from tenacity import RetryCallState
 
 T = TypeVar("T")
 
-CONNECT_SECONDS = 30.0
 _PASSING = frozenset({408, 429})
 _NEVER = 501
 """The one 5xx that does not pass: the server does not have what is asked for."""
-_SHOWN = 300
-"""Characters of a server's own words in a message."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
-    """Seconds between two attempts: they double from `first` to `longest`, and a random part of `first` comes on top.
-
-    A server that says how long to wait is obeyed up to `told`.
-    """
-
-    first: float = 1.0
-    longest: float = 60.0
-    told: float = 300.0
-    sleep: Callable[[float], None] = time.sleep
+_SHOWN_WAITING = 120
+"""Characters of a failure in the line that says how long is waited."""
 
 
 class RefusalError(Exception):
@@ -68,28 +52,18 @@ class Client:
     """A connection to one server, for several threads at once. Close it at the end."""
 
     def __init__(self, settings: EndpointSettings, patience: Patience) -> None:
-        from httpx2 import Client as Connections
-        from httpx2 import InvalidURL, Limits, Timeout
-
         self._settings = settings
         self._patience = patience
         self._url = settings.url.rstrip("/")
+        self._interrupted = threading.Event()
         self.key = Key.from_environment(settings.api_key)
-        if self.key.hidden(kept := json.dumps(settings.key_settings()) + settings.url) != kept:
+        if self.key.echoed(json.dumps(settings.key_settings()) + settings.url):
             raise ModelError(f"The key in {settings.api_key} stands in the settings of the model, too. Take it out.")
-        try:
-            self._connections = Connections(
-                headers=self.key.headers,
-                verify=_certificates(),
-                timeout=Timeout(settings.timeout, connect=min(settings.timeout, CONNECT_SECONDS)),
-                limits=Limits(max_connections=settings.in_flight),
-                # The key would go along, to wherever the server says.
-                follow_redirects=False,
-                # No proxy stands between us and this machine, whatever the environment says.
-                mounts={"all://127.0.0.1": None, "all://localhost": None, "all://[::1]": None},
-            )
-        except (InvalidURL, ValueError) as error:  # a proxy of the environment that is no address
-            raise ModelError(f"{self._url}: no connection can be set up ({type(error).__name__}).") from error
+        self._connections = open_connections(settings, self.key.headers)
+
+    def interrupt(self) -> None:
+        """End each wait for another attempt with a ModelError, now and for good; a request in flight goes on."""
+        self._interrupted.set()
 
     def close(self) -> None:
         """Close all connections."""
@@ -105,7 +79,8 @@ class Client:
         from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
         attempts = Retrying(
-            sleep=self._patience.sleep,
+            sleep=self._sleep,
+            before_sleep=lambda state: self._announce(self._url + path, state),
             stop=stop_after_attempt(self._settings.attempts),
             wait=self._pause,
             retry=retry_if_exception_type(_PassingError),
@@ -121,6 +96,22 @@ class Client:
             ) from error
         return answer
 
+    def _announce(self, address: str, state: "RetryCallState") -> None:
+        """Say what failed, how long is waited, and which attempt comes then."""
+        failure = state.outcome.exception() if state.outcome else None
+        if state.next_action is None or self._interrupted.is_set():
+            return
+        self._patience.notice(
+            f"{address}: {shown(str(failure), _SHOWN_WAITING)}; waiting {state.next_action.sleep:.0f} s"
+            f" (attempt {state.attempt_number + 1} of {self._settings.attempts})"
+        )
+
+    def _sleep(self, seconds: float) -> None:
+        if not self._interrupted.is_set():
+            self._patience.sleep(self._interrupted, seconds)
+        if self._interrupted.is_set():
+            raise ModelError(f"{self._url}: stopped while waiting for another attempt.")
+
     def _pause(self, state: "RetryCallState") -> float:
         """Seconds to the next attempt: our own, or the server's if it wants more."""
         from tenacity import wait_exponential_jitter
@@ -132,24 +123,24 @@ class Client:
 
     def _once(self, path: str, body: dict[str, Any] | None, read: Callable[[Any, float], T]) -> T:
         started = time.perf_counter()
-        response, text = self._received(path, body)
+        response, data = self._received(path, body)
         status = response.status_code
         if status in _PASSING or (status >= 500 and status != _NEVER):
             raise _PassingError(
-                f"status {status}: {self._words(text)}", _wanted_wait(response.headers.get("Retry-After"))
+                f"status {status}: {self._words(data)}", wanted_wait(response.headers.get("Retry-After"))
             )
         if response.is_redirect:
-            raise RefusalError(status, self._words(response.headers.get("Location", "")))
+            raise RefusalError(status, self._shown(response.headers.get("Location", "")))
         if status != 200:
-            raise RefusalError(status, self._words(text))
+            raise RefusalError(status, self._words(data))
         try:
-            return read(self._parsed(text), time.perf_counter() - started)
+            return read(self._parsed(data), time.perf_counter() - started)
         except (ValueError, RecursionError) as error:
-            reason = error if isinstance(error, NoAnswerError) else "no JSON"
-            raise _PassingError(f"status 200, but {reason}: {self._words(text)}") from error
+            reason = error if isinstance(error, NoAnswerError) else "it is no JSON"
+            raise _PassingError(f"status 200, but not the JSON we need ({reason}): {self._words(data)}") from error
 
-    def _received(self, path: str, body: dict[str, Any] | None) -> "tuple[Response, str]":
-        """A whole response within the time limit, and its text without the key."""
+    def _received(self, path: str, body: dict[str, Any] | None) -> "tuple[Response, bytes]":
+        """A whole response within the time limit, and its body."""
         from httpx2 import InvalidURL, RequestError
 
         deadline = time.monotonic() + self._settings.timeout
@@ -164,20 +155,35 @@ class Client:
                     if time.monotonic() > deadline:
                         raise _PassingError(f"not whole within {self._settings.timeout:g} s")
         except (RequestError, InvalidURL) as error:
-            raise _PassingError(f"{type(error).__name__} {self._words(str(error))}".strip()) from error
-        return response, self.key.hidden(data.decode("utf-8", "replace"))
+            raise _PassingError(f"{type(error).__name__} {self._shown(str(error))}".strip()) from error
+        except UnicodeError as error:  # the name of a proxy's host: the server's own was looked at with the settings
+            raise unusable_proxy(self._settings) from error
+        return response, bytes(data)
 
-    def _parsed(self, text: str) -> Any:
+    def _parsed(self, data: bytes) -> Any:
+        """JSON without the key. ValueError for what is none, and NoAnswerError for what may mean one thing or another.
+
+        Bytes that are not UTF-8 are not guessed at, and of two fields with one name neither is.
+        """
+
         def refuse(constant: str) -> None:
             raise ValueError(f"{constant} is no JSON")
 
-        # Again without the key: JSON has more than one way to write a character.
-        return self.key.cleaned(json.loads(text, parse_constant=refuse))
+        def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+            if len(fields := dict(pairs)) != len(pairs):
+                raise NoAnswerError("a field stands in it twice")
+            return fields
 
-    def _words(self, text: str) -> str:
-        """The server's own words, on one line: an error's message, or how the text begins."""
         try:
-            parsed = self._parsed(text)
+            text = data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise NoAnswerError("it is not in UTF-8") from error
+        return self.key.cleaned(json.loads(text, parse_constant=refuse, object_pairs_hook=once))
+
+    def _words(self, data: bytes) -> str:
+        """The server's own words for a message: an error's message, or how the text begins."""
+        try:
+            parsed = self._parsed(data)
         except (ValueError, RecursionError):
             parsed = None
         match parsed:
@@ -186,28 +192,12 @@ class Client:
             case {"detail": str(said)}:
                 pass
             case None:
-                said = text
+                said = data.decode("utf-8", "replace")
             case _:
                 said = json.dumps(parsed, ensure_ascii=False)
-        line = " ".join(self.key.hidden(said).split())
-        return line[:_SHOWN] or "(nothing)"
+        return self._shown(said) or "(nothing)"
 
-
-@cache
-def _certificates() -> "SSLContext":
-    """The certificates that are trusted, read once a process: that takes longer than many a request."""
-    from httpx2 import create_ssl_context
-
-    return create_ssl_context()
-
-
-def _wanted_wait(header: str | None) -> float:
-    """Seconds that a Retry-After header asks for, in numbers or as a date; 0 when it says nothing intelligible."""
-    if header is None:
-        return 0.0
-    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", header):
-        return float(header)
-    try:
-        return max(0.0, (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):  # TypeError: a date without a zone
-        return 0.0
+    def _shown(self, text: str) -> str:
+        """A text that came from elsewhere, as a message may hold it."""
+        # The key first: what is cut off of it can no longer be found.
+        return shown(self.key.hidden(text), SHOWN)

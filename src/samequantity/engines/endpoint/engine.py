@@ -1,7 +1,6 @@
 """A server with OpenAI's chat interface: llama-server, vLLM or a hosted model, whoever renders the prompt there."""
 
 import hashlib
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -11,18 +10,17 @@ from typing import Any, Self
 
 from samequantity.domain.exchange import Completion, Request
 from samequantity.engines.base import Facts
-from samequantity.engines.endpoint.client import Client, Patience, RefusalError
+from samequantity.engines.endpoint.client import Client, RefusalError
 from samequantity.engines.endpoint.replies import completion_of, entry_of, models_of
 from samequantity.engines.endpoint.settings import EndpointSettings
+from samequantity.engines.endpoint.waiting import Patience
+from samequantity.engines.endpoint.waiting import notice as tell
+from samequantity.engines.endpoint.words import shown_names
 from samequantity.errors import ModelError
 
 CHAT, MODELS = "/chat/completions", "/models"
 
 _NO_LISTING = frozenset({404, 405, 501})
-
-
-def _to_terminal(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)
 
 
 class EndpointEngine:
@@ -33,7 +31,7 @@ class EndpointEngine:
         settings: EndpointSettings,
         *,
         patience: Patience | None = None,
-        notice: Callable[[str], None] = _to_terminal,
+        notice: Callable[[str], None] = tell,
     ) -> None:
         """Read the key and ask the server for its models.
 
@@ -92,6 +90,13 @@ class EndpointEngine:
             self._fingerprints[completion.system_fingerprint] += 1
         return completion
 
+    def interrupt(self) -> None:
+        """Ask nothing again: what waits for its next attempt fails with a ModelError now, what is in flight goes on.
+
+        For good, and from any thread.
+        """
+        self._client.interrupt()
+
     def close(self) -> None:
         """See `Engine`."""
         self._client.close()
@@ -115,12 +120,12 @@ class EndpointEngine:
         if not models:
             notice(f"{self._settings.url}: lists no models; that it serves {self._settings.model} is taken on trust.")
             return None
-        self._listed = [str(model["id"]) for model in models]
+        self._listed = [self._client.key.hidden(str(model["id"])) for model in models]
         entry = entry_of(models, self._settings.model)
         if entry is None:
             raise ModelError(
                 f"{self._settings.url}: does not serve {self._settings.model}. Set model to one that it lists:"
-                f" {', '.join(self._listed)}"
+                f" {shown_names(self._listed)}"
             )
         return entry
 
@@ -134,16 +139,20 @@ class EndpointEngine:
         }
 
     def _explained(self, error: RefusalError) -> ModelError:
-        """The one message for a refusal: what the server says, and the cure."""
+        """The one message for a refusal: what the server says, and the cure.
+
+        Not what it says of a key: many a server repeats that, and in which form is not to be foreseen.
+        """
         settings = self._settings
-        said = f"{settings.url}: status {error.status}, {error.said}\n"
         if error.status in (401, 403):
             if settings.api_key is None:
                 cure = "Put a key into an environment variable and set api_key to the NAME of that variable."
             else:
                 cure = f"Set the environment variable {settings.api_key} to a key that may use {settings.model}."
-        elif error.status in (404, 405):
-            listed = f" It lists: {', '.join(self._listed)}." if self._listed else ""
+            return ModelError(f"{settings.url}: status {error.status}. {cure}")
+        said = f"{settings.url}: status {error.status}, {error.said}\n"
+        if error.status in (404, 405):
+            listed = f" It lists: {shown_names(self._listed)}." if self._listed else ""
             cure = f"Correct url, which ends where the interface begins, mostly with /v1, or model.{listed}"
         elif 300 <= error.status < 400:
             cure = "A redirect is not followed, since the key would go along. Set url to the final address."

@@ -4,6 +4,7 @@ import os
 import re
 from typing import Any
 
+from samequantity.engines.endpoint.traces import MASK, Traces
 from samequantity.errors import ModelError
 
 SHORTEST_KEY = 8
@@ -16,10 +17,13 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 class Key:
     """A key, or none, that shows itself in the one header that is meant for it and nowhere else."""
 
-    __slots__ = ("_value",)
+    __slots__ = ("_beginnings", "_echoes", "_value")
 
     def __init__(self, value: str | None) -> None:
         self._value = value
+        if value is not None:
+            self._beginnings = Traces.of(value, least=SHORTEST_KEY)
+            self._echoes = Traces.of(value, least=max(SHORTEST_KEY, len(value) * 3 // 4))
 
     @classmethod
     def from_environment(cls, name: str | None) -> "Key":
@@ -42,16 +46,31 @@ class Key:
         return {} if self._value is None else {"Authorization": f"Bearer {self._value}"}
 
     def hidden(self, text: str) -> str:
-        """The text with something else in the place of the key."""
-        return text if self._value is None else text.replace(self._value, "[key]")
+        """A text for a message, with something else in the place of the key and of each beginning of it.
+
+        Beginnings of `SHORTEST_KEY` or more characters, however they are spelt (`Traces`).
+        """
+        return text if self._value is None else self._beginnings.hidden(text)
+
+    def echoed(self, text: str) -> bool:
+        """Whether the key, or most of it, stands in the text, however it is spelt."""
+        return self._without_echoes(text) != text
 
     def cleaned(self, value: Any) -> Any:
-        """A JSON value with `hidden` texts, without halves of surrogate pairs, which no table could hold."""
+        """A JSON value without echoes of the key and without halves of surrogate pairs, which no table could hold.
+
+        An echo is most of the key: an answer is data, and a word with which a key happens to begin is left in it.
+        """
         match value:
             case str():
-                return _SURROGATE.sub("\ufffd", self.hidden(value))
+                return _SURROGATE.sub("\ufffd", self._without_echoes(value))
+            case int() if self.echoed(str(value)):  # a key may be a number
+                return MASK
             case list():
                 return [self.cleaned(item) for item in value]
             case dict():
                 return {self.cleaned(name): self.cleaned(item) for name, item in value.items()}
         return value
+
+    def _without_echoes(self, text: str) -> str:
+        return text if self._value is None else self._echoes.hidden(text)

@@ -1,12 +1,13 @@
 """What the engine of servers is told: where one answers, what is asked of it, and how patiently."""
 
+import ipaddress
 import json
-import math
 import re
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from samequantity.engines.endpoint.secrecy import secret_in
 from samequantity.engines.reading import UNSHOWN
 from samequantity.engines.settings import DECODING, DecodingSettings, ReasoningFormat
 from samequantity.errors import SettingsError
@@ -20,8 +21,14 @@ OMITTABLE = ("temperature", "top_p", "top_k", "seed")
 """The fields of a request that some servers refuse."""
 
 _OURS = frozenset({"messages", "model", "stream", "n", "max_tokens", "max_completion_tokens", *OMITTABLE})
-_SECRETS = frozenset({"api_key", "api-key", "apikey", "authorization"})
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
+_HOST = re.compile(r"[a-z0-9_.-]{1,254}", re.ASCII)
+
+LONGEST = 86_400.0
+"""Seconds: nobody waits longer than a day for one answer, and a system's own clock has bounds."""
+
+MOST_IN_FLIGHT = 1024
+"""Each has a thread of its own."""
 
 _NO_ANSWER = frozenset({"url", "api_key", "in_flight", "timeout", "attempts"})
 """The settings that are in no key.
@@ -44,7 +51,7 @@ class EndpointSettings(DecodingSettings):
     """
 
     engine: Literal["openai"]
-    url: str
+    url: str = field(metadata={UNSHOWN: True})
     """Where the interface begins, `/v1` included; never with a user, a password, a query or a fragment."""
     model: str
     """As the server calls it."""
@@ -60,7 +67,7 @@ class EndpointSettings(DecodingSettings):
     """What the server calls the cap of an answer."""
     omit: tuple[str, ...]
     """Those of `OMITTABLE` that are not sent."""
-    extra: dict[str, Any]
+    extra: dict[str, Any] = field(metadata={UNSHOWN: True})
     """Further fields of each request, such as `{"chat_template_kwargs": {"enable_thinking": False}}`."""
     reasoning_format: ReasoningFormat
     """How the model marks what it thinks aloud, where the server does not keep it apart itself."""
@@ -71,8 +78,12 @@ class EndpointSettings(DecodingSettings):
         for name in ("in_flight", "attempts"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{name} must be positive, not {getattr(self, name)}")
-        if not (math.isfinite(self.timeout) and self.timeout > 0):
-            raise SettingsError(f"timeout must be a positive number of seconds, not {self.timeout}")
+        if self.in_flight > MOST_IN_FLIGHT:
+            raise SettingsError(f"in_flight must be at most {MOST_IN_FLIGHT}, not {self.in_flight}")
+        if not 0 < self.timeout <= LONGEST:
+            raise SettingsError(
+                f"timeout must be a positive number of seconds, at most {LONGEST:.0f} (a day), not {self.timeout}"
+            )
         if unknown := sorted(set(self.omit) - set(OMITTABLE)):
             raise SettingsError(f"omit may name {', '.join(OMITTABLE)}, not {', '.join(unknown)}")
         self._check_extra()
@@ -81,8 +92,8 @@ class EndpointSettings(DecodingSettings):
         """No message repeats the address or the key: a careless one holds what nobody else should read."""
         try:
             parts = urlsplit(self.url)
-            sound = bool(parts.hostname) and (parts.port is None or parts.port > 0)
-        except ValueError:  # a port that is no number, half a bracket
+            sound = _is_host(parts.hostname or "") and (parts.port is None or parts.port > 0)
+        except ValueError:  # a port that is no number, half a bracket, a name that no host can have
             sound = False
         if not sound or parts.scheme not in ("http", "https") or not self.url.isprintable() or " " in self.url:
             raise SettingsError("url must be an address such as http://127.0.0.1:8080/v1 (http or https)")
@@ -90,7 +101,7 @@ class EndpointSettings(DecodingSettings):
             raise SettingsError("url must not hold a user or a password. Put the key into an environment variable")
         if "?" in self.url or "#" in self.url:
             raise SettingsError("url must end where the interface begins, without a query (?) or a fragment (#)")
-        if not self.model.strip():
+        if not self.model.strip() or not self.model.isprintable():
             raise SettingsError("model must be the name that the server lists")
         if self.api_key is not None and not _VARIABLE.fullmatch(self.api_key):
             raise SettingsError(
@@ -101,12 +112,18 @@ class EndpointSettings(DecodingSettings):
     def _check_extra(self) -> None:
         if taken := sorted(_OURS & self.extra.keys()):
             raise SettingsError(f"extra must not set {', '.join(taken)}: settings of their own do, or the engine does")
-        if any(name.lower() in _SECRETS for name in self.extra):
-            raise SettingsError("extra must not hold a key: name the environment variable that does in api_key")
         try:
-            json.dumps(self.extra, sort_keys=True, allow_nan=False)
-        except (TypeError, ValueError) as error:
+            # In UTF-8, as the stage key needs it: half of a surrogate pair would pass as an escape.
+            json.dumps(self.extra, sort_keys=True, allow_nan=False, ensure_ascii=False).encode()
+            secret = secret_in(self.extra)
+        except (TypeError, ValueError, RecursionError) as error:
+            # The error of a text that cannot be encoded is about a place in it; no other holds a value either.
             raise SettingsError(f"extra must be what JSON can hold: {error}") from error
+        if secret is not None:
+            raise SettingsError(
+                f"extra must not hold a key or a password, and holds {secret}. Take it out: settings are copied into"
+                " every record. A server's key goes into an environment variable, whose NAME is api_key's"
+            )
 
     def body(self) -> dict[str, Any]:
         """The fields of every request but message, cap and sampling."""
@@ -125,3 +142,10 @@ class EndpointSettings(DecodingSettings):
         """The part of the key that an engine's identity holds: not the sampling, which each request brings along."""
         facts = {name: value for name, value in self.key_settings().items() if name not in DECODING}
         return {"engine_revision": ENDPOINT_REVISION, **facts}
+
+
+def _is_host(host: str) -> bool:
+    """Whether it is an address or a name that can be looked up. ValueError for labels that are empty or too long."""
+    if ":" in host:
+        return bool(ipaddress.IPv6Address(host))
+    return _HOST.fullmatch(host.encode("idna").decode()) is not None
