@@ -17,7 +17,7 @@ from samequantity.engines.endpoint.engine import EndpointEngine
 from samequantity.engines.llama.engine import LlamaEngine
 from samequantity.engines.reading import settings_of
 from samequantity.engines.settings import EngineSettings
-from samequantity.models.pins import load_pins, pin_of
+from samequantity.models.pinning.pins import load_pins, pin_of
 from samequantity.stages.infer import Decoding, spread
 
 ROOT = Path(__file__).parents[1]

@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from samequantity.errors import SameQuantityError
-from samequantity.models.files import fetch
-from samequantity.models.pins import load_pins, pin_of
-from samequantity.models.progress import Meter
+from samequantity.models.fetching.files import fetch
+from samequantity.models.fetching.progress import Meter
+from samequantity.models.pinning.pins import load_pins, pin_of
 
 
 class MortalMeter:

@@ -11,7 +11,7 @@ import yaml
 
 from samequantity.engines.llama.library import VENDORED_COMMITS
 from samequantity.engines.opening import read_settings
-from samequantity.models.pins import load_pins
+from samequantity.models.pinning.pins import load_pins
 from samequantity.registry import STAGES
 from samequantity.reporting.runtime import PAPER_BUILD, PAPER_COMMIT
 

@@ -50,6 +50,11 @@ def test_the_template_gets_the_systems_arguments() -> None:
         "{{ messages[0].content + 1 }}",
         "{{ nothing.at.all }}",
         "{{ 1 // 0 }}",
+        "{% macro a() %}{{ a() }}{% endmacro %}{{ a() }}",
+        "{% for _ in [1] %}" * 30 + "{% endfor %}" * 30,
+        "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}",
+        "{{ 5 | dictsort }}",
+        "{{ 1" + "1" * 5000 + " }}",
     ],
 )
 def test_a_template_that_fails_or_reaches_out_is_a_message(text: str) -> None:
@@ -62,3 +67,70 @@ def test_the_digest_is_that_of_the_text() -> None:
         return ChatTemplate(text=text, bos_token=text, eos_token=text, kwargs={}, date=date).digest
 
     assert digest("x", "2026-07-25") == digest("x", "2026-07-26") != digest("y", "2026-07-25")
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("{{ 'x' * 3000000000 }}", "goes beyond"),
+        ("{{ 3000000000 * 'x' }}", "goes beyond"),
+        ("{{ [1] * 3000000000 }}", "goes beyond"),
+        ("{{ 9 ** (9 ** 9) }}", "goes beyond"),
+        ("{% set s = namespace(t='xx') %}{% for _ in range(60) %}{% set s.t = s.t + s.t %}{% endfor %}", "goes beyond"),
+        ("{% set s = namespace(n=9) %}{% for _ in range(60) %}{% set s.n = s.n * s.n %}{% endfor %}", "goes beyond"),
+        ("{% for _ in range(100000) %}{{ 'x' * 1000 }}{% endfor %}", "its prompt goes beyond"),
+        ("{% for _ in range(100000000) %}x{% endfor %}", "Range too big"),
+        ("{{ raise_exception('x' * 1000000) }}", "cannot be rendered: x+\\. Check"),
+    ],
+)
+def test_what_a_template_makes_without_end_is_a_short_message(text: str, what: str) -> None:
+    with pytest.raises(ModelError, match=what) as caught:
+        render(text)
+
+    assert len(str(caught.value)) < 700
+
+
+def test_operators_do_what_they_do_elsewhere() -> None:
+    assert "======" == render("{{ '=' * 6 }}")
+    assert "a2+2? [1, 2] 3 0.5" == render("{{ 'a' + messages[0].content }} {{ [1] + [2] }} {{ 1 + 2 }} {{ 2 ** -1 }}")
+    assert "8 6 2.5 ab" == render("{{ 2 ** 3 }} {{ 2 * 3 }} {{ 2 * 1.25 }} {{ 'a' ~ 'b' }}")
+
+
+def test_no_memory_left_is_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_memory(_: object) -> str:
+        raise MemoryError
+
+    monkeypatch.setattr("samequantity.engines.chat._joined", without_memory)
+    with pytest.raises(ModelError, match="cannot be rendered: MemoryError"):
+        render("x")
+
+
+def template(text: str) -> ChatTemplate:
+    return ChatTemplate(text=text, bos_token="", eos_token="", kwargs={}, date="2026-07-25")
+
+
+PARTS = "{% for part in messages[0].content %}{% if part.type == 'text' %}{{ part.text }}{% endif %}{% endfor %}"
+
+
+@pytest.mark.parametrize(
+    ("text", "cure"),
+    [
+        ("my-template.jinja", "must be a template's TEXT, not its path: 'my-template.jinja'"),
+        ("", "Set chat_template to the text of one that does"),
+        (PARTS, "or look for a list of parts"),
+        ("{{ messages[0].content | upper }}", "may change texts"),
+    ],
+)
+def test_a_template_that_drops_the_message_is_refused_by_its_digest(text: str, cure: str) -> None:
+    with pytest.raises(ModelError, match=r"does not put the user's message into the prompt") as caught:
+        template(text).check()
+
+    assert f"SHA-256 {template(text).digest[:12]}" in str(caught.value)
+    assert cure in str(caught.value)
+
+
+def test_a_template_may_trim_the_message() -> None:
+    template("{{ messages[0].content | trim }}").check()
+    template("").refuse_without("\n2+2? ", "<s>2+2?</s>")
+    with pytest.raises(ModelError, match="does not put"):
+        template("").refuse_without("2 + 2?", "<s>2+2?</s>")

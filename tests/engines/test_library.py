@@ -32,6 +32,15 @@ def test_a_declared_gpu_that_is_not_there_is_an_error(offload: bool, found: list
         backend_devices("cuda", found, offload=offload)
 
 
+@pytest.mark.parametrize("offload", [False, True])
+def test_who_has_no_settings_is_told_of_none(offload: bool) -> None:
+    with pytest.raises(ModelError, match=r"^--require asks for cuda, but") as caught:
+        backend_devices("cuda", [CPU], offload=offload, wanted="--require asks for")
+
+    assert "settings" not in str(caught.value)
+    assert "gpu_layers" not in str(caught.value)
+
+
 def test_the_declared_gpu_is_missed_before_the_model_is_even_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

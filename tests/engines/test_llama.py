@@ -9,6 +9,7 @@ import pytest
 
 from fixtures_gguf import ANSWER, settings
 from samequantity.domain.exchange import FinishReason
+from samequantity.engines.llama.engine import LlamaEngine
 from samequantity.engines.opening import engine_identity, open_engine
 from samequantity.errors import ModelError
 from tiny_gguf import CHATML, END, TinyModel
@@ -180,3 +181,60 @@ def test_a_closed_engine_is_closed(scripted_model: Path) -> None:
 def test_llama_cpps_log_stays_off_the_terminal(scripted_model: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert answers(scripted_model, ["2+2?"]) == [ANSWER + END]
     assert tuple(capfd.readouterr()) == ("", "")
+
+
+def test_a_prompt_without_the_message_is_refused_before_the_weights_are_loaded(
+    scripted_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        pytest.fail("loaded")
+
+    monkeypatch.setattr("samequantity.engines.llama.loading.Handles.load", refuse)
+    chosen = settings(chat_template="{% for part in messages[0].content %}{{ part.text }}{% endfor %}")
+
+    with pytest.raises(ModelError, match=r"scripted\.gguf: The chat template .* does not put the user's message"):
+        open_engine(chosen, scripted_model, "digest")
+    with pytest.raises(ModelError, match="does not put the user's message"):
+        engine_identity(chosen, scripted_model, "digest")
+
+
+def test_a_message_that_the_template_changes_is_refused_before_it_is_asked(scripted_model: Path) -> None:
+    chosen = settings(chat_template="{{ messages[0].content | replace('×', 'x') }}")
+    with open_engine(chosen, scripted_model, "digest") as engine:
+        assert engine.prepare(chosen.request(" 2+2? "))
+        for ask in (engine.prepare, engine.complete):
+            with pytest.raises(ModelError, match=r"does not put the user's message .* Of the message '2 × 10"):
+                ask(chosen.request("2 × 10^4?"))
+
+
+def test_more_threads_than_cores_are_told(
+    scripted_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("samequantity.engines.llama.library.usable_cores", lambda: 1)
+    told: list[str] = []
+    for threads in (1, 2):
+        with LlamaEngine(settings(threads=threads), scripted_model, "digest", notice=told.append):
+            pass
+    assert len(told) == 1
+    assert "2 threads on 1 usable core " in told[0]
+    with open_engine(settings(threads=2), scripted_model, "digest"):
+        assert told[0] in capsys.readouterr().err
+
+
+def test_no_count_of_cores_is_too_large(scripted_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("samequantity.engines.llama.library.usable_cores", lambda: 1024)
+    with open_engine(settings(threads=None), scripted_model, "digest") as engine:
+        assert engine.host_facts()["threads"] == 512
+
+
+def test_a_model_that_ends_its_turn_while_thinking_was_not_cut_off(tmp_path: Path) -> None:
+    model = TinyModel(script=("<think>", ANSWER)).write(tmp_path / "thinking.gguf")
+    chosen = settings(reasoning_format="think")
+    with open_engine(chosen, model, "digest") as engine:
+        ended = engine.complete(chosen.request("2+2?"))
+        cut = engine.complete(settings(max_tokens=2).request("2+2?"))
+
+    assert [(FinishReason.STOP, "eog"), (FinishReason.LENGTH, "limit")] == [
+        (completion.finish_reason, completion.raw_finish_reason) for completion in (ended, cut)
+    ]
+    assert {("", ANSWER)} == {(completion.text, completion.reasoning) for completion in (ended, cut)}

@@ -37,7 +37,15 @@ def test_no_setting_has_a_default(name: str) -> None:
         ({"batch": 0}, "batch must be positive"),
         ({"ubatch": 65}, r"ubatch \(65\) must not exceed batch \(64\)"),
         ({"parallel": 2}, "parallel must be 1"),
-        ({"threads": 0}, "threads must be positive"),
+        ({"threads": 0}, "threads must be from 1 to 512, or null for every core, not 0"),
+        ({"threads": 513}, "threads must be from 1 to 512"),
+        ({"threads": 1_000_000}, "threads must be from 1 to 512"),
+        ({"context": 10**9}, "context must be at most 16777216 tokens, not 1000000000"),
+        ({"batch": 2**33}, "batch must be at most 16777216 tokens"),
+        ({"chat_template": "my-template.jinja"}, "chat_template must be the template's text, not a path .*'my-templ"),
+        ({"chat_template": "templates/{{ a }}.jinja\n"}, "chat_template must be the template's text"),
+        ({"chat_template": __file__}, "chat_template must be the template's text"),
+        ({"chat_template": ""}, "chat_template must be the template's text"),
         ({"threads": "all"}, "threads must be int or null"),
         ({"flash_attention": 1}, "flash_attention must be bool"),
         ({"gpu_layers": 4}, "gpu_layers must be 0 with the backend cpu"),
@@ -67,7 +75,7 @@ def test_the_key_holds_every_setting_that_decides_an_answer() -> None:
 
 
 def test_a_template_of_ones_own_is_in_the_key_by_its_digest() -> None:
-    one, other = (settings(chat_template=text).key_settings()["chat_template"] for text in ("a", "b"))
+    one, other = (settings(chat_template=text).key_settings()["chat_template"] for text in ("{{ a }}", "{{ b }}"))
 
     assert one != other
     assert len(one) == 64

@@ -162,7 +162,7 @@ def test_a_control_that_a_real_template_does_not_know_is_an_error(
     ],
 )
 def test_a_control_that_is_heard_in_any_way_is_none(text: str, kwargs: dict[str, Any]) -> None:
-    written(text, kwargs).check()
+    written("{{ messages[0].content }}" + text, kwargs).check()
 
 
 @pytest.mark.parametrize("value", [True, "low", 3, 0, 0.5, [], ["x"], {}, {"x": 1}, None])

@@ -92,7 +92,7 @@ def test_a_token_that_begins_every_text_stands_for_nothing_unless_the_template_w
     writes: bool, tmp_path: Path
 ) -> None:
     path = TinyModel(wants_bos=True).write(tmp_path / "bos.gguf")
-    found = cut(path, "6", chat_template="{{ bos_token }}{{ messages[0].content }}" if writes else "6")
+    found = cut(path, "6", chat_template=("{{ bos_token }}" if writes else "") + "{{ messages[0].content }}")
 
     assert [b"<|bos|>", b"6"] == found.pieces
     first = len("<|bos|>") if writes else 0
@@ -121,8 +121,9 @@ def tiny_tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Any:
     path = TinyModel(script=(" 6.25", "ü", "\n\n")).write(tmp_path_factory.mktemp("models") / "open.gguf")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("samequantity.engines.llama.tokenizer.probe", lambda model: read_head(str(model)))
-        with Tokenizer(settings(), path, "digest") as tokenizer:
-            yield tokenizer
+        tokenizer = Tokenizer(settings(), path, "digest")
+    with tokenizer:
+        yield tokenizer
 
 
 @pytest.mark.parametrize(
@@ -172,7 +173,7 @@ def test_the_identity_is_what_decides_tokens_and_nothing_else(model: Path) -> No
     for changes in (
         {"strftime_now": "2026-07-26"},
         {"chat_template": "{{ messages[0].content }}"},
-        {"chat_template": "{{ a }}", "template_kwargs": {"a": 1}},
+        {"chat_template": "{{ a }}{{ messages[0].content }}", "template_kwargs": {"a": 1}},
     ):
         assert facts != identity(model, **changes)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from samequantity.reporting.runtime import SystemRuntime, differences, page
+from samequantity.reporting.runtime import SystemRuntime, differences, is_record, page
 
 ENGINE: dict[str, Any] = {
     "engine": "llama.cpp",
@@ -91,3 +91,27 @@ def test_a_bar_or_a_line_end_in_a_value_breaks_no_table() -> None:
     text = page([system(host=HOST | {"system_info": "CPU : AVX = 1 | FMA = 1\nx"})])
 
     assert "| system info | CPU : AVX = 1 \\| FMA = 1 x |" in text.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("record", "known"),
+    [
+        ({}, True),
+        ({"engine": HOST, "inference": COUNTS}, True),
+        ({"inference": COUNTS | {"completion_tokens": None}}, True),
+        ([], False),
+        ({"inference": []}, False),
+        ({"inference": None}, False),
+        ({"inference": COUNTS | {"seconds": "4"}}, False),
+        ({"inference": COUNTS | {"seconds": float("nan")}}, False),
+        ({"inference": COUNTS | {"asked": 10**400}}, False),
+        ({"inference": {"asked": 1}}, False),
+        ({"engine": "llama.cpp"}, False),
+        ({"engine": HOST | {"devices": None}}, False),
+        ({"engine": HOST | {"devices": [["CUDA0"]]}}, False),
+    ],
+)
+def test_the_page_reads_nothing_but_records_of_runs(record: Any, known: bool) -> None:
+    assert known is is_record(record)
+    if known:
+        assert page([system(runs=[record])])

@@ -26,9 +26,7 @@ def views(expected: str = "3379/100") -> pl.DataFrame:
     )
 
 
-def responses(
-    texts: Sequence[str | None] = ("FINAL: 33.79 km",) * 10, system: str = "m", **columns: str
-) -> pl.DataFrame:
+def responses(texts: Sequence[str] = ("FINAL: 33.79 km",) * 10, system: str = "m", **columns: str) -> pl.DataFrame:
     """Answers to the ten, all finished, without reasoning, each to a prompt of its own."""
     others = {"reasoning": "", "finish_reason": "stop"} | columns
     return (
@@ -80,13 +78,13 @@ def test_the_papers_one_of_ten_that_did_not_stay() -> None:
         ("FINAL: 33.79 km", "FINAL: 33.79 km ", (False, True, True)),
         ("FINAL: 33.79 km", "FINAL: 33.79", (False, True, False)),
         ("I do not know", "Nor do I", (False, True, True)),
-        (None, "", (True, True, True)),
+        ("", "", (True, True, True)),
         ("none", "FINAL: x km", (False, True, False)),
         ("FINAL: 1 km", "FINAL: 2 km", (False, True, False)),
     ],
 )
 def test_answers_are_the_same_when_the_audit_finds_the_same(
-    first: str | None, second: str | None, kind: tuple[bool, bool, bool]
+    first: str, second: str, kind: tuple[bool, bool, bool]
 ) -> None:
     assert [kind] == kinds(repeat(views(), responses([first]), responses([second])))
 
@@ -157,6 +155,8 @@ def test_another_prompt_is_an_error_unless_another_engine_asked() -> None:
         (None, lambda frame: frame.with_columns(view_id=pl.lit(None, pl.String)), "again: 10 of 10 rows have no view"),
         (None, lambda frame: frame.with_columns(system=pl.col("view_id")), "again: one system was expected, found a-"),
         (lambda frame: frame.with_columns(system=pl.lit(None, pl.String)), None, "responses: one system was expected"),
+        (lambda frame: frame.with_columns(text=pl.lit(None, pl.String)), None, "responses: 10 responses without"),
+        (None, lambda frame: frame[:1].with_columns(text=pl.lit(None, pl.String)), "again: 1 response without a text"),
     ],
 )  # fmt: skip
 def test_tables_that_do_not_belong_together_are_an_error(

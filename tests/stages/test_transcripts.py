@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samequantity.domain.exchange import FinishReason, finish_reason
-from samequantity.engines.channels import split
+from samequantity.domain.exchange import FinishReason, finish_reason, foreign_finish_reason
+from samequantity.engines.channels import split, unclosed
 from samequantity.engines.settings import ReasoningFormat
 from samequantity.errors import TableError
 from samequantity.stages.audit import audit
@@ -90,8 +90,8 @@ def test_the_worked_cases_come_through_import_parse_and_audit_as_they_should(cas
     }
     assert len(cases) > 100
     other = {case.id for case in cases if verdicts[case.id] != (case.strict, case.audited, case.magnitude_k)}
-    assert other == {case.id for case in cases if case.finish_reason in ("eos", "end_turn")}, "now mapped (Q30)"
-    assert len(other) == 2
+    assert other == {case.id for case in cases if case.finish_reason in ("eos", "end_turn", "STOP")}, "now mapped (Q30)"
+    assert len(other) == 3
 
 
 @given(
@@ -106,12 +106,94 @@ def test_any_text_is_kept_as_it_is(texts: list[str]) -> None:
     assert texts[::-1] == made["text"].to_list() == made["raw"].to_list()
 
 
-@pytest.mark.parametrize("word", ["stop", "eos", "end_turn", "length", "max_tokens", "content_filter", "STOP", "None"])
-def test_finish_reasons_are_put_into_our_words_and_kept_as_found(word: str) -> None:
-    made = responses_of(transcript(finish_reason=word), VIEWS, READING)
+STOP, LENGTH, OTHER = FinishReason
+WORDS = {
+    STOP: "stop Stop STOP eos EOS end_turn END_TURN eos_token EOS_TOKEN end_of_text COMPLETE complete",
+    LENGTH: "length LENGTH limit max_tokens MAX_TOKENS",
+    OTHER: "content_filter None null stop_sequence STOP_SEQUENCE word finished tool_calls SAFETY ſtop stop. other",
+}
+"""What those of public interfaces mean: a caller's stop sequence says nothing of where the model had got to."""
 
-    assert {finish_reason(word).value} == set(made["finish_reason"])
-    assert {word} == set(made["raw_finish_reason"])
+
+@pytest.mark.parametrize(("word", "meaning"), [(word, meaning) for meaning in WORDS for word in WORDS[meaning].split()])
+def test_finish_reasons_are_put_into_our_words_and_kept_as_found(word: str, meaning: FinishReason) -> None:
+    made = responses_of(transcript(finish_reason=[word, "stop", "length"]), VIEWS, READING)
+
+    assert ["length", "stop", meaning.value] == made["finish_reason"].to_list()
+    assert ["length", "stop", word] == made["raw_finish_reason"].to_list()
+
+
+@given(word=st.text(max_size=12))
+def test_only_capital_letters_tell_a_foreign_finish_reason_from_an_engines(word: str) -> None:
+    assert finish_reason(word) in (OTHER, foreign_finish_reason(word))
+    assert foreign_finish_reason(word) is OTHER or finish_reason(word.lower()) is foreign_finish_reason(word)
+    assert finish_reason("STOP") is OTHER, "an engine's words are known to the letter (Q30)"
+
+
+def test_finish_reasons_of_which_none_is_known_are_an_error_until_somebody_says_what_they_mean() -> None:
+    rows = transcript(finish_reason=["DONE", "cut off", "DONE"])
+    message = refusal(rows)
+
+    assert 'no finish reason of 3 responses is known to mean stop or length: "DONE" (2), "cut off" (1).' in message
+    assert "--finish DONE=stop where it says that the model ended its turn" in message
+    for finish, expected in (
+        ({"done": STOP}, ["stop", "other", "stop"]),
+        ({"done": STOP, "cut off": LENGTH}, ["stop", "length", "stop"]),
+        ({"done": OTHER, "cut off": OTHER}, ["other"] * 3),
+    ):
+        made = responses_of(rows, VIEWS, Reading(system="theirs", finish=finish))
+        assert expected == made["finish_reason"].to_list()
+        assert ["DONE", "cut off", "DONE"] == made["raw_finish_reason"].to_list()
+    assert {"other"} == set(responses_of(transcript(finish_reason="other"), VIEWS, READING)["finish_reason"])
+    overruled = responses_of(transcript(finish_reason="stop"), VIEWS, Reading(system="theirs", finish={"stop": LENGTH}))
+    assert {"length"} == set(overruled["finish_reason"])
+
+
+NAN = float("nan")
+
+
+def test_whole_floats_are_counts_of_tokens() -> None:
+    """As pandas writes a column of whole numbers in which one is not known."""
+    made = responses_of(transcript(completion_tokens=[7.0, None, NAN], prompt_tokens=[0.0, 2.0**53, 3]), VIEWS, READING)
+
+    assert RESPONSES_SCHEMA == made.schema
+    assert ([None, None, 7], [3, 2**53, 0]) == (made["completion_tokens"].to_list(), made["prompt_tokens"].to_list())
+
+
+@pytest.mark.parametrize("value", [1.5, float("inf"), 2.0**54, -0.5])
+def test_a_part_of_a_token_is_refused(value: float) -> None:
+    message = refusal(transcript(completion_tokens=[7.0, value, None]))
+
+    assert f"1 value of completion_tokens that no number of tokens has: {value}. " in message
+    assert "--column completion_tokens=" in message
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "closed"),
+    [
+        (ReasoningFormat.THINK, "<think>FINAL: 2 liters or", False),
+        (ReasoningFormat.THINK, "<think>a</think>FINAL: 2 liters", True),
+        (ReasoningFormat.THINK, "a</think>FINAL: 2 liters", True),
+        (ReasoningFormat.THINK, "FINAL: 2 liters\n<think>FINAL: 3 liters", False),
+        (ReasoningFormat.THINK, "FINAL: 2 liters", True),
+        (ReasoningFormat.BRACKET_THINK, "[THINK]a[/THINK][THINK]FINAL: 2 liters", False),
+        (ReasoningFormat.HARMONY, "<|channel|>analysis<|message|>FINAL: 2 liters", False),
+        (ReasoningFormat.HARMONY, "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>fin", False),
+        (ReasoningFormat.HARMONY, "<|channel|>analysis<|mess", False),
+        (ReasoningFormat.HARMONY, "<|channel|>analysis<|message|>FINAL: 2 liters<|return|>", True),
+        (ReasoningFormat.HARMONY, "<|channel|>analysis<|message|>a<|end|><|channel|>final<|message|>FINAL: 2 l", True),
+        (ReasoningFormat.HARMONY, "FINAL: 2 liters", True),
+        (ReasoningFormat.NONE, "<think>FINAL: 2 liters", True),
+    ],
+)
+def test_a_response_that_ends_inside_its_reasoning_is_length_finished(
+    form: ReasoningFormat, text: str, closed: bool
+) -> None:
+    reading = Reading(system="theirs", split=partial(split, form=form), unclosed=partial(unclosed, form=form))
+    made = responses_of(transcript(text=text, finish_reason=["stop", "length", "filter"]), VIEWS, reading)
+
+    assert ["other", "length", "stop" if closed else "length"] == made["finish_reason"].to_list()
+    assert ["filter", "length", "stop"] == made["raw_finish_reason"].to_list()
 
 
 def test_finish_reasons_are_never_assumed_unasked() -> None:

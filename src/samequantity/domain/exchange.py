@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import string
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -19,15 +20,23 @@ class FinishReason(StrEnum):
     OTHER = "other"
 
 
+_LOWER = {ord(letter): letter.lower() for letter in string.ascii_uppercase}
+
 _SYNONYMS = {
     "stop": FinishReason.STOP,
     "eos": FinishReason.STOP,
     "eog": FinishReason.STOP,
     "end_turn": FinishReason.STOP,
+    "eos_token": FinishReason.STOP,
+    "end_of_text": FinishReason.STOP,
+    "complete": FinishReason.STOP,
     "length": FinishReason.LENGTH,
     "limit": FinishReason.LENGTH,
     "max_tokens": FinishReason.LENGTH,
 }
+"""What the documentation of an interface calls the end of the model's own turn, or the cap. Not `stop_sequence` or
+`word`: there a text of the caller's was met, wherever the model had got to; nor `finished`, which some say of a request
+that was cut off."""
 
 
 def finish_reason(raw: str | None) -> FinishReason:
@@ -37,6 +46,20 @@ def finish_reason(raw: str | None) -> FinishReason:
     (<FinishReason.LENGTH: 'length'>, <FinishReason.OTHER: 'other'>, <FinishReason.OTHER: 'other'>)
     """
     return _SYNONYMS.get(raw, FinishReason.OTHER) if raw is not None else FinishReason.OTHER
+
+
+def foreign_finish_reason(raw: str) -> FinishReason:
+    """What the finish reason of a response from elsewhere means: as `finish_reason`, in whatever case it was written.
+
+    >>> foreign_finish_reason("STOP"), foreign_finish_reason("Eos_Token"), foreign_finish_reason("STOP_SEQUENCE")
+    (<FinishReason.STOP: 'stop'>, <FinishReason.STOP: 'stop'>, <FinishReason.OTHER: 'other'>)
+    """
+    return finish_reason(folded(raw))
+
+
+def folded(word: str) -> str:
+    """A word with its ASCII letters in lower case, and no others (as Q28 folds a tag's)."""
+    return word.translate(_LOWER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,12 +30,29 @@ _HARMONY = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _HARMONY_MARK = re.compile(r"<\|(?:channel|message)\|>")
+_HARMONY_END = re.compile(r"<\|(?:return|call)\|>")
 _HARMONY_ROLE = re.compile(r"\A\s*<\|start\|>[a-z]*")
 
 
 def left_open(prompt: str, form: ReasoningFormat) -> bool:
     """Whether a rendered prompt ends inside a reasoning block, so that the response begins within it."""
     return form in _TAGS and prompt.rstrip().endswith(_TAGS[form][0])
+
+
+def unclosed(raw: str, form: ReasoningFormat) -> bool:
+    """Whether a response ends inside its reasoning: no end of the block, or no final channel, came after its beginning.
+
+    In the harmony format, a response that a mark ends for good (`<|return|>`, `<|call|>`) ended by itself, and is not.
+    """
+    if form in _TAGS:
+        begin, end = _TAGS[form]
+        return begin in raw.rpartition(end)[2]
+    if form is not ReasoningFormat.HARMONY or not _HARMONY_MARK.search(raw):
+        return False
+    *_, last = [None, *_HARMONY.finditer(raw)]
+    if last is not None and last["channel"] == "final":
+        return False
+    return not _HARMONY_END.search(raw, last.end() if last is not None else 0)
 
 
 def split(raw: str, form: ReasoningFormat, *, opened: bool = False, control: Iterable[str] = ()) -> Channels:

@@ -20,6 +20,12 @@ not, so that a refactoring asks nothing again."""
 ALL_LAYERS = -1
 """`gpu_layers`: the whole model on the GPU."""
 
+MAX_THREADS = 512
+"""llama.cpp's own bound (GGML_MAX_N_THREADS); far beyond it, it ends the process."""
+
+MAX_CONTEXT = 2**24
+"""Tokens: above what any published model was trained for, ten millions. A typing error shall not cost minutes."""
+
 _TEMPLATE_NAMES = frozenset(
     {"messages", "add_generation_prompt", "bos_token", "eos_token", "tools", "documents", "raise_exception"}
 )
@@ -116,8 +122,10 @@ class EngineSettings(DecodingSettings):
         for name in ("context", "batch", "ubatch"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{name} must be positive, not {getattr(self, name)}")
-        if self.threads is not None and self.threads < 1:
-            raise SettingsError(f"threads must be positive, or null for every core, not {self.threads}")
+            if getattr(self, name) > MAX_CONTEXT:
+                raise SettingsError(f"{name} must be at most {MAX_CONTEXT} tokens, not {getattr(self, name)}")
+        if self.threads is not None and not 1 <= self.threads <= MAX_THREADS:
+            raise SettingsError(f"threads must be from 1 to {MAX_THREADS}, or null for every core, not {self.threads}")
         if self.parallel != 1:
             raise SettingsError(f"parallel must be 1, not {self.parallel}: sequences decoded together change answers")
         if self.ubatch > self.batch:
@@ -126,6 +134,11 @@ class EngineSettings(DecodingSettings):
             raise SettingsError(f"context ({self.context}) must exceed max_tokens ({self.max_tokens})")
 
     def _check_template(self) -> None:
+        if (text := self.chat_template) is not None and _names_a_file(text):
+            raise SettingsError(
+                f"chat_template must be the template's text, not a path or anything else that holds no message:"
+                f" {text[:80]!r}. In YAML the text of a file goes under `chat_template: |`, indented"
+            )
         if taken := sorted(_TEMPLATE_NAMES & self.template_kwargs.keys()):
             raise SettingsError(f"template_kwargs must not set {', '.join(taken)}: the engine sets them itself")
         try:
@@ -151,3 +164,8 @@ class EngineSettings(DecodingSettings):
         elsewhere = DECODING | {"chat_template"}
         facts = {name: value for name, value in self.key_settings().items() if name not in elsewhere}
         return {"engine_revision": ENGINE_REVISION, **facts}
+
+
+def _names_a_file(text: str) -> bool:
+    """Whether a text cannot be a template that puts a message in: it has no brace, or is a path to one."""
+    return "{" not in text or (len(text.splitlines()) == 1 and text.rstrip().endswith((".jinja", ".jinja2", ".j2")))

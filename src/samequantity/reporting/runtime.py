@@ -39,6 +39,26 @@ class SystemRuntime:
         return [run["engine"] for run in asking or told]
 
 
+def is_record(record: object) -> bool:
+    """Whether this is what the record of a run holds, as far as the page reads it: counts, and facts of a machine."""
+    if not isinstance(record, dict):
+        return False
+    engine, counts = record.get("engine", {}), record.get("inference", {})
+    if not isinstance(engine, dict) or not isinstance(counts, dict):
+        return False
+    devices = engine.get("devices", [])
+    return (
+        isinstance(devices, list)
+        and all(isinstance(device, str) for device in devices)
+        and (not counts or all(_is_number(counts.get(name)) for name in ("asked", "seconds")))
+        and _is_number(counts.get("completion_tokens") or 0)
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 2**63
+
+
 def page(systems: Iterable[SystemRuntime]) -> str:
     """The page as Markdown: a section a system, in the order given."""
     sections = ["# Runtime\n", _LEAD]

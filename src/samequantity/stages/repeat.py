@@ -48,8 +48,8 @@ def repeat(
     another system's. Two answers are identical when the audit finds the same value in both, or none for the same
     reason. With `other_engine`, prompts may have other digests, as those of an engine that renders none have.
 
-    Raises TableError when a table has no row, several systems or a view twice, and for a second response to a view
-    that has no first one, that is unknown, or that was asked by another prompt.
+    Raises TableError when a table has no row, several systems, a view twice or a null text, and for a second response
+    to a view that has no first one, that is unknown, or that was asked by another prompt.
     """
     asked = questions(views)
     first, second = _by_view(responses, "responses"), _by_view(again, "again")
@@ -77,6 +77,11 @@ def _by_view(responses: pl.DataFrame, table: str) -> dict[str, _Row]:
     twice = responses.filter(pl.col("view_id").is_duplicated())["view_id"].unique(maintain_order=True).to_list()
     if twice:
         raise TableError(f"{table}: {counted(twice, 'view')} answered more than once: {some(twice)}")
+    if silent := responses.filter(pl.col("text").is_null())["view_id"].to_list():
+        raise TableError(
+            f"{table}: {counted(silent, 'response')} without a text: {some(silent)}. "
+            'Write an empty answer as the text ""; null is none, and two of them are not the same answer'
+        )
     return {row["view_id"]: row for row in responses.select(*COLUMNS).iter_rows(named=True)}
 
 
@@ -106,7 +111,7 @@ def _row(pair: _Pair, question: Question, asterisk: AsteriskBetweenDigits) -> di
 
 def _told(response: _Row, question: Question, asterisk: AsteriskBetweenDigits) -> dict[str, str | None]:
     """A response's text and what the audit makes of it; a strict success is not read again, as in stage audit."""
-    text, finish_reason = response["text"] or "", response["finish_reason"]
+    text, finish_reason = response["text"], response["finish_reason"]
     verdict = judge(text, finish_reason, question)
     if verdict.status is not Status.CORRECT:
         verdict = audit(text, finish_reason, question, asterisk).verdict

@@ -1,13 +1,15 @@
 """Stage import: responses that were made elsewhere become a system's responses, as if an engine had answered."""
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import json
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import polars as pl
 
-from samequantity.domain.exchange import FinishReason, finish_reason
+from samequantity.domain.exchange import FinishReason, folded, foreign_finish_reason
 from samequantity.errors import TableError
 from samequantity.messages import counted, some
 from samequantity.stages.infer import ORDER, RESPONSES_SCHEMA
@@ -20,6 +22,12 @@ COLUMNS = pl.Schema(
     }
 )
 """What is read of a transcript: `view_id` or `prompt`, `text`, and of the others what is there."""
+
+TOKENS = ("prompt_tokens", "completion_tokens")
+"""Columns of counts, which may come as floats: what pandas makes of whole numbers with a gap."""
+
+_LARGEST = 2**53
+"""Beyond it not every whole number is a float."""
 
 
 class Channels(Protocol):
@@ -39,13 +47,16 @@ class Reading:
     """How a transcript is read.
 
     `system` is the name that its responses get. `assumed` is the finish reason of them all, where the transcript has
-    none. `split` takes a text apart, where the transcript's texts hold the reasoning too. `allow_missing` accepts views
-    without a response.
+    none. `finish` says what finish reasons mean that are no word of ours, by the word as `folded` writes it. `split`
+    takes a text apart, where the transcript's texts hold the reasoning too; `unclosed` then says of one whether it ends
+    inside its reasoning. `allow_missing` accepts views without a response.
     """
 
     system: str
     assumed: FinishReason | None = None
+    finish: Mapping[str, FinishReason] = field(default_factory=dict)
     split: Callable[[str], Channels] | None = None
+    unclosed: Callable[[str], bool] | None = None
     allow_missing: bool = False
 
 
@@ -54,18 +65,20 @@ def responses_of(transcript: pl.DataFrame, views: pl.DataFrame, reading: Reading
 
     `views` needs view_id and prompt. `order` is a view's place among them, and `prompt_sha256` that of its prompt's
     text, since how the prompt was rendered is not known. `finish_reason` is the transcript's own as the project calls
-    it, `raw_finish_reason` the one that was found there. `raw` is the transcript's, or else its text where nothing says
-    that more was generated. What is not known, as a number of tokens, is null.
+    it, `raw_finish_reason` the one that was found there. A response that ends inside its reasoning is `length`, even
+    where `stop` stands beside it: no end token is there to see, and what never came to its answer was cut off. `raw` is
+    the transcript's, or else its text where nothing says that more was generated. What is not known, as a number of
+    tokens, is null.
 
     Raises TableError, with counts and examples, for rows that belong to no view, to one that has a row already, or to
-    several; for a row without a text or a finish reason; and for a view without a row.
+    several; for a row without a text or a finish reason; for a view without a row; and when no finish reason is known.
     """
     _refuse_several_systems(transcript)
     asked = views.select("view_id", "prompt").with_row_index(ORDER)
     rows = matched(_completed(transcript), asked)
     _refuse_missing(rows, asked, allow_missing=reading.allow_missing)
     _refuse_negative_counts(rows)
-    made = _with_channels(_with_finish_reasons(rows, reading.assumed), reading.split).with_columns(
+    made = _with_channels(_with_finish_reasons(rows, reading), reading).with_columns(
         pl.lit(reading.system).alias("system"),
         pl.Series("prompt_sha256", [hashlib.sha256(prompt.encode()).hexdigest() for prompt in rows["asked"]]),
     )
@@ -78,7 +91,21 @@ def _completed(transcript: pl.DataFrame) -> pl.DataFrame:
         raise TableError("transcript: holds no row. Give the file with the responses")
     absent = {name: kind for name, kind in COLUMNS.items() if name not in transcript.columns}
     whole = transcript.with_columns(pl.lit(None, kind).alias(name) for name, kind in absent.items())
+    whole = whole.with_columns(_counts(whole[name]) for name in TOKENS if whole[name].dtype.is_float())
     return whole.select(pl.col(name).cast(kind) for name, kind in COLUMNS.items())
+
+
+def _counts(column: pl.Series) -> pl.Series:
+    """A column of floats as whole numbers, not a number as null; TableError for a part of a token."""
+    known = column.fill_nan(None)
+    strange = known.filter((known.floor() != known) | (known.abs() > _LARGEST))
+    if len(strange):
+        values = [str(value) for value in strange]
+        raise TableError(
+            f"transcript: {counted(values, 'value')} of {column.name} that no number of tokens has: {some(values)}. "
+            f"Write whole numbers, or leave the column out with --column {column.name}="
+        )
+    return known.cast(pl.Int64())
 
 
 def _refuse_several_systems(transcript: pl.DataFrame) -> None:
@@ -101,7 +128,7 @@ def _refuse_missing(rows: pl.DataFrame, asked: pl.DataFrame, *, allow_missing: b
 
 
 def _refuse_negative_counts(rows: pl.DataFrame) -> None:
-    below = rows.filter(pl.any_horizontal(pl.col("prompt_tokens", "completion_tokens") < 0))["view_id"].to_list()
+    below = rows.filter(pl.any_horizontal(pl.col(*TOKENS) < 0))["view_id"].to_list()
     if below:
         raise TableError(
             f"transcript: {counted(below, 'response')} with less than no token: {some(below)}. "
@@ -109,8 +136,9 @@ def _refuse_negative_counts(rows: pl.DataFrame) -> None:
         )
 
 
-def _with_finish_reasons(rows: pl.DataFrame, assumed: FinishReason | None) -> pl.DataFrame:
+def _with_finish_reasons(rows: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     """The rows with `finish_reason` in our words and `raw_finish_reason` as it was found; "" is none."""
+    assumed = reading.assumed
     found = rows.with_columns(pl.col("finish_reason").replace("", None).alias("raw_finish_reason"))
     without = found.filter(pl.col("raw_finish_reason").is_null())["view_id"].to_list()
     if assumed is None and len(without) == len(found):
@@ -124,7 +152,7 @@ def _with_finish_reasons(rows: pl.DataFrame, assumed: FinishReason | None) -> pl
             "Write one; any but stop and what means the same, as unknown, counts as cut off"
         )
     if assumed is None:
-        mapped = [finish_reason(raw).value for raw in found["raw_finish_reason"]]
+        mapped = _mapped(found["raw_finish_reason"], reading.finish)
         return found.with_columns(pl.Series("finish_reason", mapped, pl.String))
     if len(without) < len(found):
         raise TableError(
@@ -134,17 +162,40 @@ def _with_finish_reasons(rows: pl.DataFrame, assumed: FinishReason | None) -> pl
     return found.with_columns(finish_reason=pl.lit(assumed.value))
 
 
-def _with_channels(rows: pl.DataFrame, split: Callable[[str], Channels] | None) -> pl.DataFrame:
+def _mapped(found: pl.Series, finish: Mapping[str, FinishReason]) -> list[str]:
+    """The finish reasons in our words; TableError when not one of them is known, and somebody must say what they mean.
+
+    A word of ours that is `other` is known to be, and so is one that `finish` calls so.
+    """
+    means = {word: finish.get(folded(word), foreign_finish_reason(word)) for word in found.unique()}
+    strange = [word for word in means if folded(word) not in finish and folded(word) != FinishReason.OTHER]
+    if set(means.values()) == {FinishReason.OTHER} and strange:
+        frequent = sorted(found.value_counts().rows(), key=lambda entry: (-entry[1], entry[0]))
+        counts = [f"{json.dumps(word[:40], ensure_ascii=False)} ({times})" for word, times in frequent]
+        raise TableError(
+            f"transcript: no finish reason of {len(found)} responses is known to mean stop or length: {some(counts)}. "
+            f"Say what each means: --finish {shlex.quote(frequent[0][0][:40])}=stop where it says that the model ended "
+            "its turn, =length where it was cut off at its cap, =other for anything else"
+        )
+    return [means[word].value for word in found]
+
+
+def _with_channels(rows: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     """The rows with `text`, `reasoning` and `raw` as our engines would have given them."""
     thought = pl.col("reasoning").fill_null("") != ""
-    if split is not None:
-        return _split(rows, split, rows.filter(thought)["view_id"].to_list())
+    if reading.split is not None:
+        return _split(rows, reading.split, reading.unclosed, rows.filter(thought)["view_id"].to_list())
     _refuse_silent(rows.filter(pl.col("text").is_null() & ~thought)["view_id"].to_list())
     whole = pl.when(pl.col("raw").is_not_null()).then(pl.col("raw")).when(~thought).then(pl.col("text"))
     return rows.with_columns(whole.alias("raw"), pl.col("text", "reasoning").fill_null(""))
 
 
-def _split(rows: pl.DataFrame, split: Callable[[str], Channels], apart: Sequence[str]) -> pl.DataFrame:
+def _split(
+    rows: pl.DataFrame,
+    split: Callable[[str], Channels],
+    unclosed: Callable[[str], bool] | None,
+    apart: Sequence[str],
+) -> pl.DataFrame:
     if apart:
         raise TableError(
             f"transcript: {counted(apart, 'response')} with the reasoning apart already: {some(apart)}. "
@@ -152,7 +203,13 @@ def _split(rows: pl.DataFrame, split: Callable[[str], Channels], apart: Sequence
         )
     _refuse_silent(rows.filter(pl.col("text").is_null())["view_id"].to_list())
     said = [split(text) for text in rows["text"]]
+    cut = [unclosed is not None and unclosed(text) for text in rows["text"]]
+    stopped = pl.col("finish_reason") == FinishReason.STOP.value
     return rows.with_columns(
+        pl.when(pl.Series(cut, dtype=pl.Boolean()) & stopped)
+        .then(pl.lit(FinishReason.LENGTH.value))
+        .otherwise("finish_reason")
+        .alias("finish_reason"),
         pl.Series("text", [part.text for part in said], pl.String),
         pl.Series("reasoning", [part.reasoning for part in said], pl.String),
         pl.coalesce("raw", "text").alias("raw"),

@@ -4,8 +4,8 @@ Its class `Llama` is not used: it takes misspelt options in silence, keeps the b
 when told to reset, penalises repetition by default, and cuts long pieces of text.
 """
 
-import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -23,6 +23,8 @@ from samequantity.engines.llama.library import (
     nvidia_driver,
     quiet_log,
     system_info,
+    threads_of,
+    to_terminal,
 )
 from samequantity.engines.llama.loading import KV_TYPE, Handles, sampler_chain
 from samequantity.engines.llama.probe import ModelFacts, probe
@@ -75,11 +77,20 @@ class LlamaEngine:
 
     in_flight = 1
 
-    def __init__(self, settings: EngineSettings, model: Path, model_digest: str, *, trusted: bool = True) -> None:
+    def __init__(
+        self,
+        settings: EngineSettings,
+        model: Path,
+        model_digest: str,
+        *,
+        trusted: bool = True,
+        notice: Callable[[str], None] = to_terminal,
+    ) -> None:
         """Load `model` (the first file of a split one). ModelError when it or its backend cannot be had.
 
         A file that is not `trusted`, since no pinned digest vouches for it, is first loaded and run by a process of
-        its own: llama.cpp ends the process that meets a broken one.
+        its own: llama.cpp ends the process that meets a broken one. More threads than cores work, slowly: one line
+        through `notice`.
         """
         self._devices = _declared_devices(settings)  # first, since it costs nothing and a model may cost minutes
         self._handles = Handles()
@@ -88,7 +99,7 @@ class LlamaEngine:
         self._template = template_of(settings, probe(model, run=not trusted), model)
         self._render = self._template.compiled()
         self._identity = identity_of(settings, self._template, model_digest)
-        self._threads = settings.threads or _usable_cores()
+        self._threads = threads_of(settings, notice)
         started = time.perf_counter()
         self._handles.load(settings, model, self._devices, self._threads)
         self._load_seconds = time.perf_counter() - started
@@ -127,6 +138,7 @@ class LlamaEngine:
         answer, raw_reason = self._generate(prompt.tokens, request)
         form = self._settings.reasoning_format
         raw = self._vocabulary.text(answer)
+        # A model that ends its turn inside its reasoning has no answer, but was not cut off: the end token was seen.
         channels = split(
             raw, form, opened=left_open(prompt.text, form), control=self._vocabulary.control_pieces(answer)
         )
@@ -155,10 +167,14 @@ class LlamaEngine:
         self.close()
 
     def _prompt(self, request: Request) -> Rendered:
-        """The prompt as the model sees it. ModelError when it lacks a text that it must hold or exceeds the context."""
+        """The prompt as the model sees it.
+
+        ModelError when it lacks the message or another text that it must hold, or exceeds the context.
+        """
         if self._handles.model is None:
             raise ValueError("the engine is closed")
         text = self._render(request.prompt)
+        self._template.refuse_without(request.prompt, text)
         for held in self._settings.prompt_holds:
             if held not in text:
                 raise ModelError(
@@ -232,10 +248,3 @@ def _declared_devices(settings: EngineSettings) -> list[Device]:
     if settings.backend == "cpu":
         return []
     return backend_devices(settings.backend, devices(), offload=lib.llama_supports_gpu_offload())
-
-
-def _usable_cores() -> int:
-    """The cores that the scheduler lets us use, which on a cluster are fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -4,6 +4,7 @@ import ctypes
 import os
 import shutil
 import subprocess
+import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
-from samequantity.engines.settings import Backend
+from samequantity.engines.settings import MAX_THREADS, Backend, EngineSettings
 from samequantity.errors import ModelError
 
 PACKAGE = "llama-cpp-python"
@@ -98,6 +99,30 @@ def system_info() -> str:
     return words.decode("utf-8", "replace").strip()
 
 
+def usable_cores() -> int:
+    """The cores that the scheduler lets us use, which on a cluster are fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def to_terminal(message: str) -> None:
+    """One line on the terminal, or wherever its errors go."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def threads_of(settings: EngineSettings, notice: Callable[[str], None]) -> int:
+    """How many threads compute; one line through `notice` where there are fewer cores, on which they get slower."""
+    cores = usable_cores()
+    threads = settings.threads or min(cores, MAX_THREADS)
+    if threads > cores:
+        notice(
+            f"{threads} threads on {cores} usable core{'' if cores == 1 else 's'} stand in each other's way. Set"
+            f" threads to {cores}, or to null for every core; the answers stay the same."
+        )
+    return threads
+
+
 def devices() -> list[Device]:
     """Every device that the build knows and the machine has, processors included."""
     quiet_log()
@@ -142,28 +167,36 @@ def nvidia_driver() -> str | None:
     return next((line.strip() for line in told.splitlines() if line.strip()), None)
 
 
-def backend_devices(backend: Backend, found: Sequence[Device], *, offload: bool) -> list[Device]:
+DECLARED = "The settings declare the backend"
+_ANOTHER_STUDY = "; or set backend: cpu and gpu_layers: 0 (another study: answers differ)"
+
+
+def backend_devices(
+    backend: Backend, found: Sequence[Device], *, offload: bool, wanted: str = DECLARED
+) -> list[Device]:
     """The devices that a declared backend computes on besides the processor; none for cpu.
 
-    `offload` says whether the build can use a GPU at all. Raises ModelError when the build or the machine cannot give
-    what is declared: a study declared for a GPU never falls back to the CPU, whose answers differ.
+    `offload` says whether the build can use a GPU at all, `wanted` who asks for the backend. Raises ModelError when the
+    build or the machine cannot give what is declared: a study declared for a GPU never falls back to the CPU, whose
+    answers differ.
     """
     if backend == "cpu":
         return []
     usable = [device for device in found if device.registry.upper().startswith(_upper(_GPU_REGISTRIES[backend]))]
     if usable:
         return usable
+    # Whoever only looks has no settings to change.
+    other = _ANOTHER_STUDY if wanted == DECLARED else ""
     if not offload:
         raise ModelError(
-            f"The settings declare the backend {backend}, but this build of {PACKAGE} {version(PACKAGE)} has no GPU"
+            f"{wanted} {backend}, but this build of {PACKAGE} {version(PACKAGE)} has no GPU"
             f' support. Rebuild it: CMAKE_ARGS="{_GPU_BUILDS[backend]}" pip install --force-reinstall --no-cache-dir'
-            f" {PACKAGE}=={version(PACKAGE)}; or set backend: cpu and gpu_layers: 0 (another study: answers differ)."
+            f" {PACKAGE}=={version(PACKAGE)}{other}."
         )
     seen = ", ".join(f"{device.name} ({device.description})" for device in found) or "none"
     raise ModelError(
-        f"The settings declare the backend {backend}, but no such device is here; found: {seen}. Run on a machine"
-        " with one (check the driver and the visible devices), or set backend: cpu and gpu_layers: 0 (another study:"
-        " answers differ)."
+        f"{wanted} {backend}, but no such device is here; found: {seen}. Run on a machine with one (check the driver"
+        f" and the visible devices){other}."
     )
 
 
