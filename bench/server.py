@@ -15,10 +15,11 @@ from fake_endpoint import endpoint_settings
 from llama_server import Options, compare, llama_server, report
 from samequantity.engines.endpoint.engine import EndpointEngine
 from samequantity.engines.llama.engine import LlamaEngine
-from samequantity.engines.reading import settings_of
-from samequantity.engines.settings import EngineSettings
+from samequantity.engines.llama.settings import LlamaSettings
+from samequantity.engines.settings_reading import settings_of
 from samequantity.models.pinning.pins import load_pins, pin_of
-from samequantity.stages.infer import Decoding, spread
+from samequantity.stages.infer import Decoding
+from samequantity.stages.responses import spread
 
 ROOT = Path(__file__).parents[1]
 SYSTEM = "qwen2.5-coder-0.5b-q4"
@@ -28,7 +29,7 @@ PROMPTS = 50
 def main() -> None:
     """Ask both and print what differs; exit status 1 when a prompt has other token ids."""
     system = yaml.safe_load((ROOT / "config/systems.yaml").read_text(encoding="utf-8"))["catalogue"][SYSTEM]
-    settings = settings_of(EngineSettings, system["settings"], where=f"config/systems.yaml, system {SYSTEM}")
+    settings = settings_of(LlamaSettings, system["settings"], where=f"config/systems.yaml, system {SYSTEM}")
     pin = pin_of(load_pins(ROOT / "resources/pinned_models.yaml"), system["model"])
     model = ROOT / "resources/models" / pin.files[0].name
     if not model.is_file():

@@ -16,7 +16,7 @@ from samequantity.domain.exchange import Completion, Request, Sampling
 from samequantity.engines.endpoint.engine import EndpointEngine
 from samequantity.engines.endpoint.settings import EndpointSettings
 from samequantity.engines.endpoint.waiting import Patience
-from samequantity.engines.reading import settings_of
+from samequantity.engines.settings_reading import settings_of
 from samequantity.errors import ModelError
 
 MODEL = "tiny"

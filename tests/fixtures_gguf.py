@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from samequantity.engines.llama.probe import ModelFacts, read_head
-from samequantity.engines.reading import settings_of
-from samequantity.engines.settings import EngineSettings
+from samequantity.engines.llama.settings import LlamaSettings
+from samequantity.engines.settings_reading import settings_of
 from tiny_gguf import TinyModel
 
 SETTINGS: dict[str, Any] = {
@@ -37,9 +37,9 @@ SETTINGS: dict[str, Any] = {
 ANSWER = "FINAL: 6.25 liters"
 
 
-def settings(**changes: Any) -> EngineSettings:
+def settings(**changes: Any) -> LlamaSettings:
     """Greedy settings for a tiny model, with changes."""
-    return settings_of(EngineSettings, {**SETTINGS, **changes}, where="the test's settings")
+    return settings_of(LlamaSettings, {**SETTINGS, **changes}, where="the test's settings")
 
 
 def shipped(name: str) -> Path:

@@ -34,7 +34,7 @@ from planted_plans import (
 from samequantity.domain.exchange import FinishReason
 from samequantity.domain.rationals import as_decimal
 from samequantity.domain.views import TRANSFORMATIONS, Family
-from samequantity.stages.infer import RESPONSES_SCHEMA
+from samequantity.stages.responses import RESPONSES_SCHEMA
 
 SYSTEMS = tuple(PLANS)
 """The systems' names, in the paper's order."""

@@ -21,7 +21,7 @@ ALLOWED = {
     "scoring": {"scoring", "messages", "domain", "errors"},
     "reporting": {"reporting", "scoring", "domain", "closed", "errors"},
     "stages": {"stages", "scoring", "reporting", "messages", "domain", "errors"},
-    "engines": {"engines", "domain", "errors"},
+    "engines": {"engines", "domain", "closed", "errors"},
     "store": {"store", "domain", "errors"},
     "models": {"models", "store", "closed", "errors"},
     "registry": {"store", "domain", "errors"},

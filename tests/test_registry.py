@@ -32,3 +32,10 @@ def test_neither_inference_nor_collecting_depends_on_a_parser() -> None:
     assert set() == parser & STAGES["infer"].sources.keys()
     assert set() == parser & STAGES["collect"].sources.keys()
     assert "samequantity.domain.answers" in STAGES["parse"].sources.keys() & STAGES["audit"].sources.keys()
+
+
+def test_an_imported_transcript_does_not_depend_on_how_a_model_is_asked() -> None:
+    asking = {"samequantity.stages.infer", "samequantity.stages.asking"}
+
+    assert asking <= STAGES["infer"].sources.keys()
+    assert set() == asking & STAGES["import"].sources.keys()

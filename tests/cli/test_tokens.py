@@ -113,7 +113,7 @@ def test_other_words_than_the_views_are_one_message() -> None:
         (
             ("--model", "tiny.gguf"),
             SETTINGS | {"chat_template": "{{ messages[0].content | replace('9920', '9,920') }}"},
-            "fraction_of_capacity-0001/canonical: the chat template writes the message so that '9920 liters' is not",
+            "does not put the user's message into the prompt as it stands",
         ),
     ],
 )

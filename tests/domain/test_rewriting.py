@@ -5,7 +5,15 @@ from fractions import Fraction
 import pytest
 
 from samequantity.domain.answers import Question, Verdict, judge
-from samequantity.domain.rewriting import AUDIT_VERSION, MAGNITUDE_LIMIT, AsteriskBetweenDigits, Audited, Rewrite, audit
+from samequantity.domain.rewriting import (
+    AUDIT_VERSION,
+    MAGNITUDE_LIMIT,
+    AsteriskBetweenDigits,
+    Audited,
+    Rewrite,
+    audit,
+    second_reading,
+)
 from samequantity.domain.units import DIMENSIONLESS, KILOMETERS, METERS, Unit
 from samequantity.domain.verdicts import Status
 from transcripts import NOWHERE, entries
@@ -234,6 +242,15 @@ def test_a_truncated_response_stays_truncated(reason: str | None) -> None:
     assert Verdict(status=Status.TRUNCATION_ERROR, final_lines=0) == found.verdict
     assert () == found.rewrites
     assert found.magnitude_k is None
+
+
+def test_a_strict_success_is_not_read_again_even_where_the_audit_would_find_another_value() -> None:
+    """The audit would take the later line, whose tag is in another case."""
+    text, question = "FINAL: 12 m\nFinal: 13 m", Question(unit=METERS, expected=Fraction(12))
+
+    assert Status.VALUE_ERROR is audit(text, "stop", question).verdict.status
+    assert second_reading(judge(text, "stop", question).status, text, "stop", question) is None
+    assert audit(text, "stop", question) == second_reading(Status.FORMAT_ERROR, text, "stop", question)
 
 
 # What the rewrite did

@@ -1,5 +1,7 @@
 """What a model thinks aloud never passes for its answer."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,19 +69,41 @@ HARMONY = [
 ]
 
 
+CUT = {
+    "cut while thinking",
+    "cut while thinking in the prompt's block",
+    "cut in the mark",
+    "cut after the mark",
+    "a late block",
+    "cut between messages",
+    "cut header",
+    "commentary alone",
+    "cut in the first header",
+    "cut after the first mark",
+}
+"""The ids of the cases that end inside their reasoning; one with `<|return|>` or `<|call|>` ended by itself."""
+
+
+@pytest.fixture
+def cut(request: pytest.FixtureRequest) -> bool:
+    """Whether this case ends inside its reasoning."""
+    return request.node.callspec.id in CUT
+
+
 @pytest.mark.parametrize(("raw", "opened", "text", "reasoning"), THINK)
-def test_think_blocks_are_reasoning(raw: str, opened: bool, text: str, reasoning: str) -> None:
+def test_think_blocks_are_reasoning(raw: str, opened: bool, text: str, reasoning: str, cut: bool) -> None:
     bracketed = raw.replace("<think>", "[THINK]").replace("</think>", "[/THINK]").replace("</thi", "[/THI")
 
-    assert Channels(text=text, reasoning=reasoning) == split(raw, ReasoningFormat.THINK, opened=opened)
-    assert Channels(text=text, reasoning=reasoning.replace("</thi", "[/THI")) == split(
+    found = split(raw, ReasoningFormat.THINK, opened=opened)
+    assert Channels(text=text, reasoning=reasoning, cut=cut) == found
+    assert replace(found, reasoning=reasoning.replace("</thi", "[/THI")) == split(
         bracketed, ReasoningFormat.BRACKET_THINK, opened=opened
     )
 
 
 @pytest.mark.parametrize(("raw", "text", "reasoning"), HARMONY)
-def test_only_harmonys_final_channel_is_the_answer(raw: str, text: str, reasoning: str) -> None:
-    assert Channels(text=text, reasoning=reasoning) == split(raw, ReasoningFormat.HARMONY)
+def test_only_harmonys_final_channel_is_the_answer(raw: str, text: str, reasoning: str, cut: bool) -> None:
+    assert Channels(text=text, reasoning=reasoning, cut=cut) == split(raw, ReasoningFormat.HARMONY)
 
 
 @pytest.mark.parametrize(
@@ -132,4 +156,4 @@ def test_a_megabyte_of_marks_is_split_at_once() -> None:
 
 def test_a_long_cut_header_is_read_in_linear_time() -> None:
     """A channel's name that never ends took quadratic time, which at this length would outlast the test's limit."""
-    assert Channels(text="", reasoning="") == split("<|channel|>" + "x" * 300_000, ReasoningFormat.HARMONY)
+    assert Channels(text="", reasoning="", cut=True) == split("<|channel|>" + "x" * 300_000, ReasoningFormat.HARMONY)

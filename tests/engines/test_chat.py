@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from samequantity.engines.chat import ChatTemplate
+from samequantity.engines.llama.chat import ChatTemplate
 from samequantity.errors import ModelError
 
 
@@ -100,7 +100,7 @@ def test_no_memory_left_is_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     def without_memory(_: object) -> str:
         raise MemoryError
 
-    monkeypatch.setattr("samequantity.engines.chat._joined", without_memory)
+    monkeypatch.setattr("samequantity.engines.llama.chat._joined", without_memory)
     with pytest.raises(ModelError, match="cannot be rendered: MemoryError"):
         render("x")
 

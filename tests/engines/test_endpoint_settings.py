@@ -10,7 +10,7 @@ from fake_endpoint import ENDPOINT, endpoint_settings
 from fixtures_gguf import SETTINGS
 from samequantity.engines.endpoint.settings import EndpointSettings
 from samequantity.engines.opening import engine_identity, open_engine, read_settings
-from samequantity.engines.reading import settings_of
+from samequantity.engines.settings_reading import settings_of
 from samequantity.errors import SettingsError
 
 LEAK = "sk-proj-Zm9vYmFyZm9vYmFy"
@@ -28,7 +28,7 @@ def test_no_setting_has_a_default(name: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"modle": "x"}, "unknown setting 'modle'. Did you mean model?"),
+        ({"modle": "x"}, "unknown setting 'modle' \\(did you mean model?\\)"),
         ({"model": " "}, "model must be the name"),
         ({"in_flight": 0}, "in_flight must be positive"),
         ({"in_flight": 1.5}, "in_flight must be int"),

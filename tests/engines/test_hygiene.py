@@ -10,8 +10,8 @@ from gguf import TokenType
 import tiny_gguf
 from fixtures_gguf import settings
 from samequantity.engines.llama.probe import probe, read_head
+from samequantity.engines.llama.settings import LlamaSettings
 from samequantity.engines.opening import open_engine
-from samequantity.engines.settings import EngineSettings
 from samequantity.errors import ModelError
 from tiny.vocabulary import SPECIAL
 from tiny.weights import SLIDING_WINDOW
@@ -31,7 +31,7 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return tiny(architecture).write(tmp_path_factory.mktemp("models") / f"{architecture}.gguf")
 
 
-def asked(model: Path, *questions: tuple[str, EngineSettings], **changes: Any) -> list[str]:
+def asked(model: Path, *questions: tuple[str, LlamaSettings], **changes: Any) -> list[str]:
     """What one engine answers to the questions in their order."""
     with open_engine(settings(context=1024, **changes), model, "digest") as engine:
         return [engine.complete(chosen.request(prompt)).raw for prompt, chosen in questions]

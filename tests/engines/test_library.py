@@ -8,8 +8,8 @@ import pytest
 from fixtures_gguf import settings
 from samequantity.engines.llama.library import Device, backend_devices, device_memory, devices, nvidia_driver
 from samequantity.engines.llama.loading import enough_layers, offloaded_layers
+from samequantity.engines.llama.settings import ALL_LAYERS
 from samequantity.engines.opening import open_engine
-from samequantity.engines.settings import ALL_LAYERS
 from samequantity.errors import ModelError
 
 pytestmark = pytest.mark.usefixtures("read_here")

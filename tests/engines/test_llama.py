@@ -2,12 +2,14 @@
 
 import hashlib
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fixtures_gguf import ANSWER, settings
+from samequantity.cli.systems import ModelFiles, System
 from samequantity.domain.exchange import FinishReason
 from samequantity.engines.llama.engine import LlamaEngine
 from samequantity.engines.opening import engine_identity, open_engine
@@ -208,8 +210,9 @@ def test_a_message_that_the_template_changes_is_refused_before_it_is_asked(scrip
 
 
 def test_more_threads_than_cores_are_told(
-    scripted_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    scripted_model: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """Those of a command to its log, hence to the terminal and to the file of `--log`."""
     monkeypatch.setattr("samequantity.engines.llama.library.usable_cores", lambda: 1)
     told: list[str] = []
     for threads in (1, 2):
@@ -217,8 +220,9 @@ def test_more_threads_than_cores_are_told(
             pass
     assert len(told) == 1
     assert "2 threads on 1 usable core " in told[0]
-    with open_engine(settings(threads=2), scripted_model, "digest"):
-        assert told[0] in capsys.readouterr().err
+    files = ModelFiles(path=scripted_model, digest="digest", pinned=True)
+    with caplog.at_level("INFO"), System(name="tiny", settings=settings(threads=2), files=files).opened():
+        assert [("samequantity", logging.INFO, told[0])] == caplog.record_tuples
 
 
 def test_no_count_of_cores_is_too_large(scripted_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,13 +2,21 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import small_study
 from fixtures_gguf import settings
 from samequantity.engines.opening import engine_identity, open_engine
-from samequantity.engines.scripted import ScriptedEngine
-from samequantity.errors import ModelError
+from samequantity.engines.scripted import ScriptedEngine, ScriptedSettings
+from samequantity.engines.settings_reading import settings_of
+from samequantity.errors import ModelError, SettingsError
+
+
+def scripted(**changes: Any) -> ScriptedSettings:
+    """Settings of a script, with changes."""
+    return settings_of(ScriptedSettings, {**small_study.SETTINGS, **changes}, where="the test's settings")
 
 
 def test_a_mapping_and_a_function_answer() -> None:
@@ -32,7 +40,7 @@ def test_a_prompt_without_an_answer_is_an_error() -> None:
 def test_a_script_is_opened_from_a_file(tmp_path: Path) -> None:
     script = tmp_path / "script.json"
     script.write_text(json.dumps({"q": "<think>x</think>a"}))
-    chosen = settings(engine="scripted", reasoning_format="think")
+    chosen = scripted(reasoning_format="think")
 
     with open_engine(chosen, script, "digest") as engine:
         assert engine.complete(chosen.request("q")).text == "a"
@@ -45,4 +53,9 @@ def test_a_file_that_is_no_script_is_an_error(tmp_path: Path, content: str) -> N
     script.write_text(content)
 
     with pytest.raises(ModelError, match=r"script\.json"):
-        open_engine(settings(engine="scripted"), script, "digest")
+        open_engine(scripted(), script, "digest")
+
+
+def test_a_script_takes_no_setting_of_a_model() -> None:
+    with pytest.raises(SettingsError, match=r"unknown setting 'context'\. Allowed: .*engine, reasoning_format\."):
+        scripted(context=1024)

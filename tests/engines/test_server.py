@@ -15,7 +15,8 @@ from samequantity.domain.exchange import Completion, FinishReason
 from samequantity.engines.endpoint.engine import EndpointEngine
 from samequantity.engines.llama.engine import LlamaEngine
 from samequantity.errors import ModelError
-from samequantity.stages.infer import Decoding, spread
+from samequantity.stages.infer import Decoding
+from samequantity.stages.responses import spread
 from tiny_gguf import CHATML, TinyModel
 
 PROMPT = "A jug holds 3/4 liters, twice."

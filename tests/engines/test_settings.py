@@ -1,33 +1,36 @@
 """Settings are closed: whatever is not meant is refused by name."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from fixtures_gguf import SETTINGS, settings
 from samequantity.domain.exchange import MAX_SEED
-from samequantity.engines.reading import settings_of
-from samequantity.engines.settings import EngineSettings
+from samequantity.engines.llama.settings import LlamaSettings
+from samequantity.engines.opening import read_settings
+from samequantity.engines.settings_reading import settings_of
 from samequantity.errors import SettingsError
 
 
 def test_a_misspelt_setting_is_refused_with_the_right_spelling() -> None:
     with pytest.raises(
-        SettingsError, match=r"^systems\.yaml, smol: unknown setting 'flash_atention'\. Did you mean fl"
+        SettingsError, match=r"^systems\.yaml, smol: unknown setting 'flash_atention' \(did you mean fl"
     ):
-        settings_of(EngineSettings, {**SETTINGS, "flash_atention": True}, where="systems.yaml, smol")
+        settings_of(LlamaSettings, {**SETTINGS, "flash_atention": True}, where="systems.yaml, smol")
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_no_setting_has_a_default(name: str) -> None:
     with pytest.raises(SettingsError, match=f"missing setting {name}"):
-        settings_of(EngineSettings, {key: value for key, value in SETTINGS.items() if key != name}, where="here")
+        settings_of(LlamaSettings, {key: value for key, value in SETTINGS.items() if key != name}, where="here")
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"engine": "vllm"}, "engine must be one of llama.cpp, scripted, not 'vllm'"),
+        ({"engine": "vllm"}, "engine must be one of llama.cpp, not 'vllm'"),
         ({"backend": "gpu"}, "backend must be one of cpu, cuda, metal"),
         ({"backend": ["cpu"]}, "backend must be one of"),
         ({"reasoning_format": "xml"}, "reasoning_format must be one of none, think, bracket_think, harmony"),
@@ -61,6 +64,7 @@ def test_no_setting_has_a_default(name: str) -> None:
         ({"prompt_holds": [1]}, "prompt_holds must be a list of texts"),
         ({"template_kwargs": []}, "template_kwargs must be a mapping"),
         ({"template_kwargs": {"messages": []}}, "template_kwargs must not set messages"),
+        ({"template_kwargs": {"strftime_now": "July"}}, "template_kwargs must not set strftime_now"),
         ({"template_kwargs": {"when": object()}}, "not JSON serializable"),
     ],
 )
@@ -72,6 +76,29 @@ def test_a_value_without_a_meaning_is_refused(changes: dict[str, Any], message: 
 def test_the_key_holds_every_setting_that_decides_an_answer() -> None:
     assert SETTINGS.keys() - {"threads", "prompt_holds"} == settings().key_settings().keys()
     assert settings(threads=1).key_settings() == settings(threads=2).key_settings()
+
+
+def test_the_demos_engine_is_what_its_recorded_responses_were_asked_of() -> None:
+    """These facts are in the digest of every request: another name or value here, and no kept answer is found again."""
+    systems = yaml.safe_load((Path(__file__).parents[2] / "config" / "systems.yaml").read_text(encoding="utf-8"))
+    demo = read_settings(systems["catalogue"]["qwen2.5-coder-0.5b-q4"]["settings"], where="the demo's settings")
+
+    assert isinstance(demo, LlamaSettings)
+    assert demo.engine_facts() == {
+        "engine_revision": 1,
+        "engine": "llama.cpp",
+        "backend": "cpu",
+        "gpu_layers": 0,
+        "context": 1024,
+        "batch": 512,
+        "ubatch": 512,
+        "flash_attention": False,
+        "parallel": 1,
+        "prefix_cache": False,
+        "template_kwargs": {},
+        "strftime_now": "2026-07-25",
+        "reasoning_format": "none",
+    }
 
 
 def test_a_template_of_ones_own_is_in_the_key_by_its_digest() -> None:

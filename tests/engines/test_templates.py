@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fixtures_gguf import settings, shipped
-from samequantity.engines.chat import ChatTemplate
+from samequantity.engines.llama.chat import ChatTemplate
 from samequantity.engines.opening import engine_identity, open_engine
 from samequantity.errors import ModelError
 from tiny.templates import CHATML, TEMPLATES

@@ -187,6 +187,18 @@ def test_a_broken_file_is_an_error_and_ends_nothing_else(tmp_path: Path, monkeyp
         Tokenizer(settings(), path, "digest")
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"prompt_holds": ["<think>"]}, "the rendered prompt lacks '<think>', which prompt_holds demands"),
+        ({"chat_template": "{{ messages[0].content | replace('×', 'x') }}"}, "does not put the user's message"),
+    ],
+)
+def test_a_prompt_that_the_engine_would_not_ask_is_not_cut(model: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        cut(model, "2 × 10^3", **changes)
+
+
 def test_without_a_vocabulary_nothing_is_cut(model: Path) -> None:
     tokenizer = Tokenizer(settings(), model, "digest")
     with tokenizer:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from samequantity.reporting.runtime import SystemRuntime, differences, is_record, page
+from samequantity.reporting.runtime import Run, SystemRuntime, differences, page
 
 ENGINE: dict[str, Any] = {
     "engine": "llama.cpp",
@@ -22,9 +22,8 @@ COUNTS = {"asked": 10, "completion_tokens": 500, "seconds": 4.0}
 def system(*, engine: dict[str, Any] = ENGINE, host: dict[str, Any] = HOST, **changes: Any) -> SystemRuntime:
     given: dict[str, Any] = {
         "name": "smol",
-        "stage": "infer",
         "settings": {"engine": engine, "decoding": {"temperature": 0.0, "batch": 512}},
-        "runs": [{"engine": host, "inference": COUNTS}],
+        "runs": [Run.read({"engine": host, "inference": COUNTS})],
     }
     return SystemRuntime(**given | changes)
 
@@ -45,7 +44,8 @@ def test_a_longer_form_of_the_papers_commit_is_the_same_commit() -> None:
         ({"engine": ENGINE | {"backend": "cpu"}}, "backend cpu; the paper's is cuda"),
         ({"host": HOST | {"devices": ["CUDA0: NVIDIA L4"]}}, "device CUDA0: NVIDIA L4; the paper's is NVIDIA H100"),
         ({"runs": []}, "device not recorded"),
-        ({"engine": {"engine": "openai"}}, "asked through the engine openai"),
+        ({"engine": {"engine": "openai"}}, "asked through the engine openai, not llama.cpp in process; the server's"),
+        ({"engine": {"engine": "scripted"}}, "asked of the engine scripted, no model"),
         ({"settings": {"system": "theirs"}}, "made elsewhere"),
     ],
 )
@@ -74,17 +74,35 @@ def test_the_page_tells_settings_machine_and_pace() -> None:
 
 
 def test_runs_on_different_machines_are_both_told() -> None:
-    runs = [{"engine": HOST | {"threads": threads}, "inference": COUNTS} for threads in (8, 16, 8)]
+    runs = [Run.read({"engine": HOST | {"threads": threads}, "inference": COUNTS}) for threads in (8, 16, 8)]
 
     assert "| threads | 8; 16 |" in page([system(runs=runs)]).splitlines()
 
 
 def test_a_run_that_asked_nothing_does_not_hide_the_machine_that_asked() -> None:
-    idle = {"engine": HOST | {"devices": []}, "inference": COUNTS | {"asked": 0}}
-    asking = {"engine": HOST, "inference": COUNTS}
+    idle = Run.read({"engine": HOST | {"devices": []}, "inference": COUNTS | {"asked": 0}})
+    asking = Run.read({"engine": HOST, "inference": COUNTS})
 
     assert [] == differences(system(runs=[idle, asking]))
     assert "none in the last run" in page([system(runs=[idle])])
+
+
+def test_the_sizes_in_use_are_told_beside_those_asked_for_and_nothing_else_twice() -> None:
+    in_use = {"context": 2048, "batch": 512, "ubatch": 256, "kv_type": "f16", "flash_attention": False}
+    lines = page([system(host=HOST | {"in_use": in_use})]).splitlines()
+
+    for line in ("| batch | 512 |", "| context in use | 2048 |", "| batch in use | 512 |", "| ubatch in use | 256 |"):
+        assert 1 == lines.count(line)
+    assert 1 == sum("kv type" in line for line in lines) == sum("flash attention" in line for line in lines)
+
+
+def test_what_a_server_called_itself_is_told_whichever_run_heard_it() -> None:
+    runs = [
+        Run.read({"engine": {}, "inference": COUNTS | {"asked": asked, "system_fingerprints": {name: 1}}})
+        for asked, name in ((0, "fp_one"), (4, "fp_two"), (0, "fp_one"))
+    ]
+
+    assert "| system fingerprints | fp_one; fp_two |" in page([system(runs=runs)]).splitlines()
 
 
 def test_a_bar_or_a_line_end_in_a_value_breaks_no_table() -> None:
@@ -107,11 +125,17 @@ def test_a_bar_or_a_line_end_in_a_value_breaks_no_table() -> None:
         ({"inference": COUNTS | {"asked": 10**400}}, False),
         ({"inference": {"asked": 1}}, False),
         ({"engine": "llama.cpp"}, False),
+        ({"engine": None}, False),
+        ({"inference": COUNTS | {"asked": True}}, False),
+        ({"inference": COUNTS | {"system_fingerprints": {"fp_one": 3}}}, True),
+        ({"inference": COUNTS | {"system_fingerprints": ["fp_one"]}}, False),
         ({"engine": HOST | {"devices": None}}, False),
         ({"engine": HOST | {"devices": [["CUDA0"]]}}, False),
     ],
 )
 def test_the_page_reads_nothing_but_records_of_runs(record: Any, known: bool) -> None:
-    assert known is is_record(record)
     if known:
-        assert page([system(runs=[record])])
+        assert page([system(runs=[Run.read(record)])])
+    else:
+        with pytest.raises(ValueError, match=r"^its? .* no "):
+            Run.read(record)

@@ -312,10 +312,10 @@ def tell_and_release() -> tuple[list[str], threading.Event, Callable[[str], None
     return lines, told, notice
 
 
-def questions(*prompts: str) -> list[asking.Question]:
+def questions(*prompts: str) -> list[asking.OpenQuestion]:
     sampling = Sampling(temperature=0, top_k=1, top_p=1, seed=7)
     requests = [Request(prompt=prompt, max_tokens=24, sampling=sampling) for prompt in prompts]
-    return [asking.Question(request=request, digest=request.prompt, views=1) for request in requests]
+    return [asking.OpenQuestion(request=request, digest=request.prompt, views=1) for request in requests]
 
 
 @pytest.mark.parametrize(("count", "waiting"), [(1, "1 answer"), (2, "2 answers")])

@@ -15,7 +15,8 @@ from samequantity.domain.exchange import Completion, Request, Sampling, request_
 from samequantity.engines.opening import open_engine
 from samequantity.engines.scripted import ScriptedEngine
 from samequantity.errors import ModelError, TableError
-from samequantity.stages.infer import RESPONSES_SCHEMA, Decoding, Inference, infer, part, spread
+from samequantity.stages.infer import Decoding, Inference, infer
+from samequantity.stages.responses import RESPONSES_SCHEMA, part, spread
 from samequantity.store.journal import Journal
 
 __all__ = ["random_model", "scripted_model"]

@@ -22,8 +22,8 @@ from samequantity.reporting.tabular import decimal_text, points_text
 from samequantity.scoring.measures import FAILURES, Measure
 from samequantity.stages.audit import audit
 from samequantity.stages.bootstrap import bootstrap
-from samequantity.stages.infer import RESPONSES_SCHEMA
 from samequantity.stages.parse import parse
+from samequantity.stages.responses import RESPONSES_SCHEMA
 from samequantity.stages.score import score
 from samequantity.store.digests import content_digest
 from studies import one_row, rows_at

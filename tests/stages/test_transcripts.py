@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samequantity.domain.exchange import FinishReason, finish_reason, foreign_finish_reason
-from samequantity.engines.channels import split, unclosed
+from samequantity.domain.exchange import FinishReason, finish_reason, folded
+from samequantity.engines.channels import split
 from samequantity.engines.settings import ReasoningFormat
 from samequantity.errors import TableError
 from samequantity.stages.audit import audit
-from samequantity.stages.infer import RESPONSES_SCHEMA
 from samequantity.stages.parse import parse
+from samequantity.stages.responses import RESPONSES_SCHEMA
 from samequantity.stages.transcripts import Reading, responses_of
 from transcripts import ANYTHING
 from worked_cases import Outcome, WorkedCase, worked_cases
@@ -123,11 +123,10 @@ def test_finish_reasons_are_put_into_our_words_and_kept_as_found(word: str, mean
     assert ["length", "stop", word] == made["raw_finish_reason"].to_list()
 
 
-@given(word=st.text(max_size=12))
-def test_only_capital_letters_tell_a_foreign_finish_reason_from_an_engines(word: str) -> None:
-    assert finish_reason(word) in (OTHER, foreign_finish_reason(word))
-    assert foreign_finish_reason(word) is OTHER or finish_reason(word.lower()) is foreign_finish_reason(word)
-    assert finish_reason("STOP") is OTHER, "an engine's words are known to the letter (Q30)"
+@given(word=st.text(max_size=12) | st.sampled_from(" ".join(WORDS.values()).split()).map(str.swapcase))
+def test_only_a_known_word_in_whatever_case_means_that_a_response_is_whole(word: str) -> None:
+    assert finish_reason(word) is finish_reason(folded(word))
+    assert (finish_reason(word) is STOP) is (folded(word) in WORDS[STOP].split())
 
 
 def test_finish_reasons_of_which_none_is_known_are_an_error_until_somebody_says_what_they_mean() -> None:
@@ -189,7 +188,7 @@ def test_a_part_of_a_token_is_refused(value: float) -> None:
 def test_a_response_that_ends_inside_its_reasoning_is_length_finished(
     form: ReasoningFormat, text: str, closed: bool
 ) -> None:
-    reading = Reading(system="theirs", split=partial(split, form=form), unclosed=partial(unclosed, form=form))
+    reading = Reading(system="theirs", split=partial(split, form=form))
     made = responses_of(transcript(text=text, finish_reason=["stop", "length", "filter"]), VIEWS, reading)
 
     assert ["other", "length", "stop" if closed else "length"] == made["finish_reason"].to_list()
@@ -306,9 +305,10 @@ def test_a_prompt_of_several_views_asks_for_their_ids() -> None:
     [
         (lambda prompt: prompt.replace("\n", "\r\n"), "1 of them differ in nothing but line ends (CR LF"),
         (lambda prompt: f"{prompt}\n", "3 of them differ in nothing but blanks or line ends at the beginning"),
-        (lambda prompt: prompt.replace(" ", "  "), "3 of them differ in nothing but blanks, line ends or how many"),
-        (str.upper, "3 of them differ in nothing but blanks and capital letters"),
-        (lambda prompt: prompt.replace("×", "x"), "1 of them differ in nothing but characters that look alike"),
+        (lambda prompt: prompt.replace(" ", "  "), "3 of them differ in nothing but blanks or line ends, in which"),
+        (str.upper, "3 of them differ in nothing but capital letters. "),
+        (lambda prompt: prompt.replace("1.5", "15").upper(), "2 of them differ in nothing but capital letters. "),
+        (lambda prompt: prompt.replace("1.5", "15").replace(".", "!").replace("?", "!"), "Pass the views that were"),
         (lambda prompt: f"<|user|>{prompt}<|end|>", "a view's prompt in it and more around it"),
     ],
 )  # fmt: skip

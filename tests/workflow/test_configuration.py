@@ -55,7 +55,7 @@ def server(**settings: Any) -> Callable[[dict[str, Any]], object]:
     [
         (
             lambda c: c["catalogue"][SYSTEM]["settings"].update(contxt=1),
-            "unknown setting 'contxt'. Did you mean context",
+            "unknown setting 'contxt' (did you mean context",
         ),
         (lambda c: c["catalogue"][SYSTEM].update(model=None), "the engine openai, and no other, has the model null"),
         (lambda c: c["catalogue"][SYSTEM].update(model="smol"), "no model smol in resources/test_models.yaml"),

@@ -169,7 +169,7 @@ def test_a_mistyped_engine_setting_is_named_before_anything_is_asked(tmp_path: P
     failed = project.snakemake()
 
     assert 0 != failed.status
-    assert "unknown setting 'batsch'. Did you mean batch?" in failed.output
+    assert "unknown setting 'batsch' (did you mean batch?)" in failed.output
     assert "Traceback" not in failed.output
 
 

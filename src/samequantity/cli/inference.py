@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from samequantity.cli.inputs import TableInput
-from samequantity.cli.logs import log_file_stream
+from samequantity.cli.logs import log, log_file_stream
 from samequantity.cli.options import FOLDER, out, store, table_in
 from samequantity.cli.running import Job, finish, write_products
 from samequantity.cli.systems import System, system_of, system_options
@@ -42,7 +42,7 @@ class Part:
 
     def rows(self, views: "pl.DataFrame") -> "pl.DataFrame":
         """The shard's views, with their place in the whole."""
-        from samequantity.stages.infer import part
+        from samequantity.stages.responses import part
 
         return part(views, index=self.number - 1, count=self.count)
 
@@ -148,7 +148,7 @@ def infer(
 
 
 def _spread(views: "pl.DataFrame", prompts: int | None) -> "pl.DataFrame":
-    from samequantity.stages.infer import spread
+    from samequantity.stages.responses import spread
 
     return views if prompts is None else spread(views, prompts)
 
@@ -164,7 +164,7 @@ def _ask(views: "pl.DataFrame", system: System, place: _Place) -> "tuple[Inferen
     settings = system.settings
     decoding = Decoding(max_tokens=settings.max_tokens, sampling=settings.sampling(), repeat=place.repeat)
     with (
-        Journal.open(place.folder, place.name, wait_seconds=place.wait) as journal,
+        Journal.open(place.folder, place.name, wait_seconds=place.wait, notice=log.info) as journal,
         resumable(journal),
         system.opened() as engine,
     ):

@@ -40,7 +40,7 @@ def merge(views: Path, parts: tuple[Path, ...], out: Path, store: ObjectStore | 
 
     started, clock = datetime.now(UTC), time.perf_counter()
     from samequantity.stages.collect import merge as stage
-    from samequantity.stages.infer import RESPONSES_SCHEMA
+    from samequantity.stages.responses import RESPONSES_SCHEMA
 
     tables = {str(path): TableInput(path=path, columns=RESPONSES_SCHEMA) for path in parts}
     job = Job(stage=STAGES["infer"], inputs={"views": asked, **tables}, settings={}, outputs={ROLE: out}, store=store)

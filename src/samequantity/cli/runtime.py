@@ -1,9 +1,8 @@
 """Commands devices and runtime: what llama.cpp can compute on here, and what a study's systems ran on."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,8 +13,8 @@ from samequantity.store.manifests import RUN_SUFFIX
 from samequantity.store.study import Made, vouched
 
 if TYPE_CHECKING:
-    from samequantity.engines.settings import Backend
-    from samequantity.reporting.runtime import SystemRuntime
+    from samequantity.engines.llama.settings import Backend
+    from samequantity.reporting.runtime import Run, SystemRuntime
 
 _RESPONSES = ("view_id", "prompt_sha256", "text", "raw_finish_reason")
 """Columns that responses have, and together no other table."""
@@ -64,10 +63,9 @@ def _system(responses: Path, runs: Path) -> "SystemRuntime":
     if made is None:
         raise IntegrityError(f"{responses}: no manifest beside it, so nothing is known of what it ran on")
     _refuse_other_tables(made)
-    recipe = made.manifest.recipe
     records = sorted((runs / responses.stem).glob(f"*{RUN_SUFFIX}"))
     return SystemRuntime(
-        name=responses.stem, stage=recipe.stage, settings=recipe.settings, runs=[_record(path) for path in records]
+        name=responses.stem, settings=made.manifest.recipe.settings, runs=[_run(path) for path in records]
     )
 
 
@@ -81,15 +79,12 @@ def _refuse_other_tables(made: Made) -> None:
         )
 
 
-def _record(path: Path) -> Mapping[str, Any]:
-    from samequantity.reporting.runtime import is_record
+def _run(path: Path) -> "Run":
+    from samequantity.reporting.runtime import Run
 
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        return Run.read(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError) as error:
         raise IntegrityError(
             f"{path}: not a record of a run ({error}). Remove it; the next run writes it anew."
         ) from error
-    if not is_record(record):
-        raise IntegrityError(f"{path}: not a record of a run. Remove it; the next run writes it anew.")
-    return dict(record)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from samequantity.cli.logs import log
 from samequantity.cli.models import folder, pins_file
 from samequantity.cli.options import Command, mapping
 from samequantity.errors import SettingsError
@@ -49,8 +50,9 @@ class System:
         from samequantity.engines.opening import open_engine
 
         if self.files is None:
-            return open_engine(self.settings, None, None)
-        return open_engine(self.settings, self.files.path, self.files.digest, trusted=self.files.pinned)
+            return open_engine(self.settings, None, None, notice=log.info)
+        path, digest, pinned = self.files.path, self.files.digest, self.files.pinned
+        return open_engine(self.settings, path, digest, trusted=pinned, notice=log.info)
 
 
 def system_of(name: str, model: str | None, models_file: Path, folder: Path, settings: Mapping[str, object]) -> System:

@@ -74,11 +74,11 @@ def tokens(
 
 def _tokenizer(system: System) -> "Tokenizer":
     """The system's chat template and vocabulary. SettingsError for an engine that runs no model file."""
+    from samequantity.engines.llama.settings import LlamaSettings
     from samequantity.engines.llama.tokenizer import Tokenizer
-    from samequantity.engines.settings import EngineSettings
 
     settings, files = system.settings, system.files
-    if not isinstance(settings, EngineSettings) or settings.engine != "llama.cpp":
+    if not isinstance(settings, LlamaSettings):
         raise SettingsError(
             f"{system.name}: its engine {settings.engine} has no vocabulary here, so there is nothing to show;"
             " tokens wants the engine llama.cpp"

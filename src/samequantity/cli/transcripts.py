@@ -148,7 +148,6 @@ def import_(
             assumed=None if assumed is None else FinishReason(assumed),
             finish=finish,
             split=_splitter(reasoning_format),
-            unclosed=_cut_detector(reasoning_format),
             allow_missing=allow_missing,
         )
         made = responses_of(_renamed(answered.frame, names), asked.frame, reading)
@@ -224,15 +223,6 @@ def _splitter(form: str) -> "Callable[[str], Channels] | None":
     from samequantity.engines.channels import split
 
     return lambda text: split(text, ReasoningFormat(form))
-
-
-def _cut_detector(form: str) -> "Callable[[str], bool] | None":
-    """What says of a text whether it ends inside its reasoning."""
-    if form == ReasoningFormat.NONE:
-        return None
-    from samequantity.engines.channels import unclosed
-
-    return lambda text: unclosed(text, ReasoningFormat(form))
 
 
 def _tell_unfinished(responses: "pl.DataFrame", known: Collection[str]) -> None:

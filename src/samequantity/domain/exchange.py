@@ -40,21 +40,17 @@ that was cut off."""
 
 
 def finish_reason(raw: str | None) -> FinishReason:
-    """What an engine's own finish reason means; an unknown or absent one never means `stop`.
+    """What the word means by which whoever made a response says why it ended, in whatever case that is written.
+
+    An unknown or absent one never means `stop`. This is for recording a response; in a table of responses only the
+    literal `stop` is one (Q30).
 
     >>> finish_reason("max_tokens"), finish_reason("content_filter"), finish_reason(None)
     (<FinishReason.LENGTH: 'length'>, <FinishReason.OTHER: 'other'>, <FinishReason.OTHER: 'other'>)
-    """
-    return _SYNONYMS.get(raw, FinishReason.OTHER) if raw is not None else FinishReason.OTHER
-
-
-def foreign_finish_reason(raw: str) -> FinishReason:
-    """What the finish reason of a response from elsewhere means: as `finish_reason`, in whatever case it was written.
-
-    >>> foreign_finish_reason("STOP"), foreign_finish_reason("Eos_Token"), foreign_finish_reason("STOP_SEQUENCE")
+    >>> finish_reason("STOP"), finish_reason("Eos_Token"), finish_reason("STOP_SEQUENCE")
     (<FinishReason.STOP: 'stop'>, <FinishReason.STOP: 'stop'>, <FinishReason.OTHER: 'other'>)
     """
-    return finish_reason(folded(raw))
+    return FinishReason.OTHER if raw is None else _SYNONYMS.get(folded(raw), FinishReason.OTHER)
 
 
 def folded(word: str) -> str:

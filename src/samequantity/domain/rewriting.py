@@ -25,6 +25,7 @@ from samequantity.domain.answers import (
     last_final_line,
 )
 from samequantity.domain.rationals import power_of_ten_between
+from samequantity.domain.verdicts import Status
 
 AUDIT_VERSION = "audit_v2"
 
@@ -106,6 +107,17 @@ def audit(
     return Audited(
         verdict=verdict, rewrites=tuple(rewrite for rewrite in Rewrite if changed[rewrite]), magnitude_k=drop
     )
+
+
+def second_reading(
+    strict: Status,
+    text: str,
+    finish_reason: str | None,
+    question: Question,
+    asterisk: AsteriskBetweenDigits = AsteriskBetweenDigits.KEEP,
+) -> Audited | None:
+    """The audit of a response by what the strict parser made of it; None where that is correct, and is carried over."""
+    return None if strict is Status.CORRECT else audit(text, finish_reason, question, asterisk)
 
 
 def _without_marks(text: str, asterisk: AsteriskBetweenDigits) -> str:

@@ -4,15 +4,23 @@ Requests and completions are in `samequantity.domain.exchange`, since the infere
 the journal, which knows neither, speak of them too; they are offered here again.
 """
 
+import logging
+from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol, Self
 
 from samequantity.domain.exchange import Completion, FinishReason, Request, Sampling, finish_reason
 
-__all__ = ["Completion", "Engine", "Facts", "FinishReason", "Request", "Sampling", "finish_reason"]
+__all__ = ["Completion", "Engine", "Facts", "FinishReason", "Notice", "Request", "Sampling", "finish_reason", "tell"]
 
 Facts = dict[str, object]
 """JSON-able names and values."""
+
+Notice = Callable[[str], None]
+"""Takes one line that a user should read though nothing failed."""
+
+tell: Notice = logging.getLogger("samequantity").warning
+"""One line to the terminal and to the file of `--log`."""
 
 
 class Engine(Protocol):

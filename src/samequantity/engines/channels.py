@@ -2,17 +2,22 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from samequantity.engines.settings import ReasoningFormat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channels:
-    """The final channel and the rest; "" where there is none."""
+    """The final channel and the rest; "" where there is none.
+
+    `cut` says that the response ends inside its reasoning: no end of the block, or no final channel, came after its
+    beginning. In the harmony format, one that a mark ends for good (`<|return|>`, `<|call|>`) ended by itself.
+    """
 
     text: str
     reasoning: str
+    cut: bool = False
 
 
 _TAGS = {ReasoningFormat.THINK: ("<think>", "</think>"), ReasoningFormat.BRACKET_THINK: ("[THINK]", "[/THINK]")}
@@ -39,22 +44,6 @@ def left_open(prompt: str, form: ReasoningFormat) -> bool:
     return form in _TAGS and prompt.rstrip().endswith(_TAGS[form][0])
 
 
-def unclosed(raw: str, form: ReasoningFormat) -> bool:
-    """Whether a response ends inside its reasoning: no end of the block, or no final channel, came after its beginning.
-
-    In the harmony format, a response that a mark ends for good (`<|return|>`, `<|call|>`) ended by itself, and is not.
-    """
-    if form in _TAGS:
-        begin, end = _TAGS[form]
-        return begin in raw.rpartition(end)[2]
-    if form is not ReasoningFormat.HARMONY or not _HARMONY_MARK.search(raw):
-        return False
-    *_, last = [None, *_HARMONY.finditer(raw)]
-    if last is not None and last["channel"] == "final":
-        return False
-    return not _HARMONY_END.search(raw, last.end() if last is not None else 0)
-
-
 def split(raw: str, form: ReasoningFormat, *, opened: bool = False, control: Iterable[str] = ()) -> Channels:
     """What was thought and what was answered.
 
@@ -63,7 +52,7 @@ def split(raw: str, form: ReasoningFormat, *, opened: bool = False, control: Ite
     without any mark of its format is all answer.
 
     >>> split("<think>3/4 is 0.75</think>FINAL: 2.25 liters<|im_end|>", ReasoningFormat.THINK, control=["<|im_end|>"])
-    Channels(text='FINAL: 2.25 liters', reasoning='3/4 is 0.75')
+    Channels(text='FINAL: 2.25 liters', reasoning='3/4 is 0.75', cut=False)
     """
     match form:
         case ReasoningFormat.NONE:
@@ -74,7 +63,7 @@ def split(raw: str, form: ReasoningFormat, *, opened: bool = False, control: Ite
             found = _split_tags(raw, *_TAGS[form], opened=opened)
     # Longest first: one control token may begin like another.
     marks = sorted(control, key=len, reverse=True)
-    return Channels(text=_without(found.text, marks), reasoning=_without(found.reasoning, marks))
+    return replace(found, text=_without(found.text, marks), reasoning=_without(found.reasoning, marks))
 
 
 def _split_tags(raw: str, begin: str, end: str, *, opened: bool) -> Channels:
@@ -91,7 +80,8 @@ def _split_tags(raw: str, begin: str, end: str, *, opened: bool) -> Channels:
         part, _, rest = rest.partition(end if inside else begin)
         (thought if inside else said).append(part.removeprefix(begin) if inside else part)
         inside = not inside
-    return Channels(text=_joined(said), reasoning=_joined(thought))
+    cut = begin in raw.rpartition(end)[2] or (opened and close == -1)
+    return Channels(text=_joined(said), reasoning=_joined(thought), cut=cut)
 
 
 def _split_harmony(raw: str) -> Channels:
@@ -100,9 +90,12 @@ def _split_harmony(raw: str) -> Channels:
         return Channels(text=raw, reasoning="")
     thought = [_HARMONY_ROLE.sub("", raw[: first.start()])]
     said: list[str] = []
+    final, end = False, 0
     for message in _HARMONY.finditer(raw):
-        (said if message["channel"] == "final" else thought).append(message["body"])
-    return Channels(text=_joined(said), reasoning=_joined(thought))
+        final, end = message["channel"] == "final", message.end()
+        (said if final else thought).append(message["body"])
+    cut = not final and not _HARMONY_END.search(raw, end)
+    return Channels(text=_joined(said), reasoning=_joined(thought), cut=cut)
 
 
 def _joined(parts: list[str]) -> str:

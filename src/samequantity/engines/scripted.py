@@ -3,17 +3,30 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Literal, Self
 
 from samequantity.domain.exchange import Completion, Request, finish_reason
 from samequantity.engines.base import Facts
 from samequantity.engines.channels import split
-from samequantity.engines.settings import ReasoningFormat
+from samequantity.engines.settings import DecodingSettings, ReasoningFormat
 from samequantity.errors import ModelError
 
 Script = Callable[[str], str] | Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptedSettings(DecodingSettings):
+    """What a script's reader is told. Only `max_tokens` and `reasoning_format` change what it answers."""
+
+    engine: Literal["scripted"]
+    reasoning_format: ReasoningFormat
+
+    def key_settings(self) -> dict[str, Any]:
+        """What enters the stage key."""
+        return asdict(self) | {"reasoning_format": self.reasoning_format.value}
 
 
 class ScriptedEngine:

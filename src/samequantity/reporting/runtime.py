@@ -7,23 +7,81 @@ they were made, this page is not.
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 PAPER_COMMIT, PAPER_BUILD = "c0bc8591e", "b10107"
 PAPER_BACKEND, PAPER_DEVICE = "cuda", "H100"
 """The paper's runtime: llama.cpp build b10107 (commit c0bc8591e), CUDA, NVIDIA H100 80 GB (PROTOCOL, section 7)."""
 
+_SIZES = ("context", "batch", "ubatch")
+"""What llama.cpp may round of what it is told."""
+
 Facts = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What the page reads of the record of a run.
+
+    `host` is what the engine said of its machine, None where no engine was opened; `devices` are those among it. The
+    counts are of the responses that the run asked for, 0 where it asked nothing, as one that found all in the store.
+    `fingerprints` are the names that a server gave to what answered.
+    """
+
+    host: Facts | None
+    devices: Sequence[str]
+    asked: int
+    seconds: float
+    completion_tokens: int
+    fingerprints: Sequence[str]
+
+    @classmethod
+    def read(cls, record: object) -> Self:
+        """The run of a record as JSON has it; ValueError, with the field, when it is no such record."""
+        if not isinstance(record, dict):
+            raise ValueError("it is no object")
+        host = _object(record, "engine")
+        counts = _object(record, "inference") or {}
+        devices = (host or {}).get("devices", [])
+        if not isinstance(devices, list) or not all(isinstance(device, str) for device in devices):
+            raise ValueError("its devices are no names")
+        return cls(
+            host=host,
+            devices=devices,
+            asked=int(_count(counts, "asked")),
+            seconds=float(_count(counts, "seconds")),
+            completion_tokens=int(_count(counts, "completion_tokens", or_null=True)),
+            fingerprints=list(_object(counts, "system_fingerprints") or {}),
+        )
+
+
+def _object(record: Facts, name: str) -> Facts | None:
+    """An object within the record; None where there is none."""
+    if name not in record:
+        return None
+    found = record[name]
+    if not isinstance(found, dict):
+        raise ValueError(f"its {name} is no object")
+    return found
+
+
+def _count(counts: Facts, name: str, *, or_null: bool = False) -> int | float:
+    """A number that counts something; 0 where nothing was counted at all."""
+    value = counts.get(name) if counts else 0
+    if value is None and or_null:
+        return 0
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < 2**63:
+        raise ValueError(f"its {name} is no count")
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SystemRuntime:
-    """A system's responses: what the manifest says decided them, and the records of the runs that asked for them."""
+    """A system's responses: what the manifest says decided them, and the runs that asked for them."""
 
     name: str
-    stage: str
     settings: Facts
-    runs: Sequence[Facts]
+    runs: Sequence[Run]
 
     @property
     def engine(self) -> Facts:
@@ -32,31 +90,15 @@ class SystemRuntime:
         return found if isinstance(found, Mapping) else {}
 
     @property
+    def told(self) -> list[Run]:
+        """The runs that asked anything, else all, of those whose engine said something of its machine."""
+        told = [run for run in self.runs if run.host is not None]
+        return [run for run in told if run.asked] or told
+
+    @property
     def hosts(self) -> list[Facts]:
-        """What the engine said of its machine in each run that asked anything, else in each run."""
-        told = [run for run in self.runs if isinstance(run.get("engine"), Mapping)]
-        asking = [run for run in told if _asked(run)]
-        return [run["engine"] for run in asking or told]
-
-
-def is_record(record: object) -> bool:
-    """Whether this is what the record of a run holds, as far as the page reads it: counts, and facts of a machine."""
-    if not isinstance(record, dict):
-        return False
-    engine, counts = record.get("engine", {}), record.get("inference", {})
-    if not isinstance(engine, dict) or not isinstance(counts, dict):
-        return False
-    devices = engine.get("devices", [])
-    return (
-        isinstance(devices, list)
-        and all(isinstance(device, str) for device in devices)
-        and (not counts or all(_is_number(counts.get(name)) for name in ("asked", "seconds")))
-        and _is_number(counts.get("completion_tokens") or 0)
-    )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 2**63
+        """What the engine said of its machine in each of these runs."""
+        return [run.host for run in self.told if run.host is not None]
 
 
 def page(systems: Iterable[SystemRuntime]) -> str:
@@ -78,10 +120,10 @@ def differences(system: SystemRuntime) -> list[str]:
     engine = system.engine
     if not engine:
         return ["made elsewhere; its runtime is not known here"]
+    if engine.get("engine") == "openai":
+        return ["asked through the engine openai, not llama.cpp in process; the server's build decides"]
     if engine.get("engine") != "llama.cpp":
-        return [
-            f"asked through the engine {engine.get('engine')}, not llama.cpp in process; the server's build decides"
-        ]
+        return [f"asked of the engine {engine.get('engine')}, no model"]
     found: list[str] = []
     commit = str(engine.get("llama_cpp_commit"))
     if not _same_commit(commit, PAPER_COMMIT):
@@ -89,7 +131,7 @@ def differences(system: SystemRuntime) -> list[str]:
     if engine.get("backend") != PAPER_BACKEND:
         found.append(f"backend {engine.get('backend')}; the paper's is {PAPER_BACKEND}")
     else:
-        devices = _distinct(device for host in system.hosts for device in host.get("devices", []))
+        devices = _distinct(device for run in system.told for device in run.devices)
         if not devices or not all(PAPER_DEVICE in device for device in devices):
             found.append(f"device {', '.join(devices) or 'not recorded'}; the paper's is NVIDIA {PAPER_DEVICE} 80 GB")
     return found
@@ -117,29 +159,38 @@ def _decoding(system: SystemRuntime) -> list[tuple[str, object]]:
 
 def _hosts(system: SystemRuntime) -> list[tuple[str, object]]:
     """What the machines were; where runs differ, each value that occurred."""
-    # What is in use of the settings stands in the rows above.
-    names = [name for name in _distinct(name for host in system.hosts for name in host) if name != "in_use"]
-    return [(_words(name), _one([host.get(name) for host in system.hosts])) for name in names]
+    hosts = [_with_sizes(host) for host in system.hosts]
+    names = _distinct(name for host in hosts for name in host)
+    return [(_words(name), _one([host.get(name) for host in hosts])) for name in names]
+
+
+def _with_sizes(host: Facts) -> Facts:
+    """A machine's facts with the sizes in use, which llama.cpp may have rounded, one by one.
+
+    What else is in use stands among the settings, as it was asked for.
+    """
+    in_use = host.get("in_use")
+    known = in_use if isinstance(in_use, Mapping) else {}
+    sizes = {f"{name}_in_use": known[name] for name in _SIZES if name in known}
+    return sizes | {name: value for name, value in host.items() if name != "in_use"}
 
 
 def _counts(system: SystemRuntime) -> list[tuple[str, object]]:
-    asked = [run["inference"] for run in system.runs if _asked(run)]
+    names = _distinct(name for run in system.runs for name in run.fingerprints)
+    fingerprints: list[tuple[str, object]] = [("system fingerprints", names)] if names else []
+    asked = [run for run in system.runs if run.asked]
     if not asked:
-        return (
-            [("responses asked", "none in the last run: all were in the journal or the store")] if system.hosts else []
-        )
-    seconds = sum(float(run["seconds"]) for run in asked)
-    generated = sum(int(run["completion_tokens"] or 0) for run in asked)
+        none = [("responses asked", "none in the last run: all were in the journal or the store")]
+        return [*fingerprints, *(none if system.hosts else [])]
+    seconds = sum(run.seconds for run in asked)
+    generated = sum(run.completion_tokens for run in asked)
     rate = f"{generated / seconds:.1f}" if seconds and generated else "not known"
     return [
-        ("responses asked in the last run", sum(int(run["asked"]) for run in asked)),
+        *fingerprints,
+        ("responses asked in the last run", sum(run.asked for run in asked)),
         ("seconds of answering", round(seconds, 1)),
         ("generated tokens a second", rate),
     ]
-
-
-def _asked(run: Facts) -> bool:
-    return bool(run.get("inference", {}).get("asked"))
 
 
 def _same_commit(one: str, other: str) -> bool:

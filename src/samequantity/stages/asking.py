@@ -23,7 +23,7 @@ Notice = Callable[[str], None]
 _tell: Notice = logging.getLogger("samequantity").warning
 
 
-class Asked(Protocol):
+class Completing(Protocol):
     """What asking needs of an engine."""
 
     @property
@@ -74,7 +74,7 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class OpenQuestion:
     """A request by its digest, and how many views wait for the answer."""
 
     request: Request
@@ -83,12 +83,18 @@ class Question:
 
 
 def ask(
-    questions: Sequence[Question], engine: Asked, journal: Memory, progress: Progress, *, notice: Notice = _tell
+    questions: Sequence[OpenQuestion],
+    engine: Completing,
+    journal: Memory,
+    progress: Progress,
+    *,
+    notice: Notice = _tell,
 ) -> dict[str, Completion]:
     """The answers by the questions' digests, which must be distinct; each is in the journal before another is asked.
 
     Raises what the engine and the journal raise: the first failure ends the asking. Requests that are in flight then
-    are waited for and kept, which one line through `notice` says; those that sleep between two attempts are not.
+    are waited for and kept, after Ctrl-C or SIGTERM for `GRACE_SECONDS` only, which one line through `notice` says;
+    those that sleep between two attempts are not.
     """
     asking = _Asking(iter(questions), engine, journal, progress, notice)
     if engine.in_flight == 1:
@@ -102,7 +108,7 @@ class _Asking:
     """The questions that are left and the answers so far, for one thread or several."""
 
     def __init__(
-        self, questions: Iterator[Question], engine: Asked, journal: Memory, progress: Progress, notice: Notice
+        self, questions: Iterator[OpenQuestion], engine: Completing, journal: Memory, progress: Progress, notice: Notice
     ) -> None:
         self.answers: Final[dict[str, Completion]] = {}
         self._questions = questions
@@ -177,11 +183,11 @@ class _Asking:
                 self._working -= 1
                 self._ended.notify()
 
-    def _next(self) -> Question | None:
+    def _next(self) -> OpenQuestion | None:
         with self._lock:
             return None if self._stopped or self._failures else next(self._questions, None)
 
-    def _keep(self, question: Question, completion: Completion) -> None:
+    def _keep(self, question: OpenQuestion, completion: Completion) -> None:
         with self._lock:
             if self._abandoned:  # the journal may be closed by now
                 return

@@ -2,8 +2,7 @@
 
 import polars as pl
 
-from samequantity.domain.rewriting import AsteriskBetweenDigits, Audited
-from samequantity.domain.rewriting import audit as audit_text
+from samequantity.domain.rewriting import AsteriskBetweenDigits, Audited, second_reading
 from samequantity.domain.verdicts import Status
 from samequantity.errors import TableError
 from samequantity.messages import counted, some
@@ -47,11 +46,12 @@ def audit(
         raise TableError(f"answers: unknown status {some(strange)}; there are {', '.join(Status)}")
     rows: list[tuple[object, ...]] = []
     for name, view, status, value, final_lines in judged:
-        if status == Status.CORRECT:
+        text, finish_reason = responded[name, view]
+        read_again = second_reading(Status(status), text or "", finish_reason, asked[view], asterisk)
+        if read_again is None:
             rows.append((name, view, status, value, final_lines, False, [], None))
         else:
-            text, finish_reason = responded[name, view]
-            rows.append((name, view, *_audited(audit_text(text or "", finish_reason, asked[view], asterisk))))
+            rows.append((name, view, *_audited(read_again)))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 

@@ -9,26 +9,8 @@ import polars as pl
 
 from samequantity.domain.exchange import Completion, Request, Sampling, request_digest
 from samequantity.errors import TableError
-from samequantity.stages.asking import Asked, Memory, Progress, Question, ask
-
-ORDER = "order"
-"""The column of a view's position among all views of the study, the same in every shard."""
-
-RESPONSES_SCHEMA = pl.Schema(
-    {
-        "system": pl.String,
-        "view_id": pl.String,
-        "order": pl.Int64,
-        "prompt_sha256": pl.String,
-        "text": pl.String,
-        "reasoning": pl.String,
-        "raw": pl.String,
-        "finish_reason": pl.String,
-        "raw_finish_reason": pl.String,
-        "prompt_tokens": pl.Int64,
-        "completion_tokens": pl.Int64,
-    }
-)
+from samequantity.stages.asking import Completing, Memory, OpenQuestion, Progress, ask
+from samequantity.stages.responses import ORDER, RESPONSES_SCHEMA, numbered
 
 TELEMETRY_SCHEMA = pl.Schema(
     {
@@ -42,7 +24,7 @@ TELEMETRY_SCHEMA = pl.Schema(
 )
 
 
-class Answerer(Asked, Protocol):
+class Answerer(Completing, Protocol):
     """What this stage needs of an engine."""
 
     def identity(self) -> Mapping[str, object]:
@@ -88,39 +70,15 @@ class Inference:
         }
 
 
-def part(views: pl.DataFrame, *, index: int, count: int) -> pl.DataFrame:
-    """The views of shard `index` of `count` (0 ≤ index < count), with their position among all views in `order`.
-
-    A shard takes every `count`-th view: templates follow one another in the table and differ in the length of their
-    answers, so a contiguous cut would leave one shard with most of the work. Raises ValueError on a wrong index.
-    """
-    if not 0 <= index < count:
-        raise ValueError(f"shard {index} of {count} does not exist")
-    return _numbered(views).gather_every(count, offset=index)
-
-
-def spread(views: pl.DataFrame, count: int) -> pl.DataFrame:
-    """`count` of the views (all, if there are fewer) at equal distances, with their position among all in `order`."""
-    chosen = min(count, views.height)
-    return _numbered(views)[[place * views.height // chosen for place in range(chosen)]]
-
-
-def _numbered(views: pl.DataFrame) -> pl.DataFrame:
-    """The views with their position in `order`, which they may have already."""
-    if ORDER in views.columns:
-        return views
-    return views.with_row_index(ORDER).with_columns(pl.col(ORDER).cast(pl.Int64))
-
-
 def infer(
     views: pl.DataFrame, engine: Answerer, journal: Memory, *, system: str, decoding: Decoding, progress: Progress
 ) -> Inference:
     """Answer every view: from the journal where it is known, else from the engine, in the views' order.
 
     As many are asked at once as the engine says (`in_flight`); a prompt that several views share is asked once.
-    `views` needs view_id and prompt, and `order` if it is a shard (`part`). Every prompt is prepared before the first
-    is asked, so that one that cannot be asked costs nothing. Raises TableError when a column is missing or a view
-    occurs twice, and what the engine and the journal raise.
+    `views` needs view_id and prompt, and `order` if it is a shard (`responses.part`). Every prompt is prepared before
+    the first is asked, so that one that cannot be asked costs nothing. Raises TableError when a column is missing or a
+    view occurs twice, and what the engine and the journal raise.
     """
     views = _checked(views)
     requests = [
@@ -130,7 +88,7 @@ def infer(
     known = {digest: answer for digest in set(digests) if (answer := journal.find(digest)) is not None}
     sharing = Counter(digests)
     open_questions = [
-        Question(request=request, digest=digest, views=sharing[digest])
+        OpenQuestion(request=request, digest=digest, views=sharing[digest])
         for digest, request in dict(zip(digests, requests, strict=True)).items()
         if digest not in known
     ]
@@ -147,7 +105,7 @@ def _checked(views: pl.DataFrame) -> pl.DataFrame:
         raise TableError(f"The views table lacks {', '.join(missing)}; it has {', '.join(views.columns)}.")
     if twice := views.filter(views["view_id"].is_duplicated())["view_id"].unique(maintain_order=True).to_list():
         raise TableError(f"{len(twice)} views occur more than once in the views table, for instance {twice[0]}.")
-    return _numbered(views)
+    return numbered(views)
 
 
 def _digests(requests: list[Request], engine: Answerer, repeat: int) -> list[str]:

@@ -1,7 +1,6 @@
 """Which view each row of a transcript answers: the one that its view_id names, or else the one with its prompt."""
 
 import json
-import re
 from collections.abc import Callable, Mapping
 
 import polars as pl
@@ -15,13 +14,13 @@ _SHOWN = 60
 _NEARLY: Mapping[str, Callable[[str], str]] = {
     "line ends (CR LF or CR there, LF here)": lambda prompt: prompt.replace("\r\n", "\n").replace("\r", "\n"),
     "blanks or line ends at the beginning or the end": str.strip,
-    "blanks, line ends or how many of them there are": lambda prompt: " ".join(prompt.split()),
-    "blanks and capital letters": lambda prompt: " ".join(prompt.split()).casefold(),
-    "characters that look alike, as × and x or a minus sign and a hyphen": lambda prompt: re.sub(
-        r"[^a-z0-9]", "", prompt.casefold().replace("×", "").replace("x", "")
-    ),
+    "capital letters": str.lower,
+    "blanks or line ends, in which there are or how many": lambda prompt: " ".join(prompt.split()),
 }
-"""What a prompt may differ in from the view's, and what makes it the same; the first that does is named."""
+"""What a prompt may differ in from the view's, and what makes it the same; the first that does is named.
+
+Nothing that tells two quantities apart, as a sign or a point, is ever taken away.
+"""
 
 
 def matched(rows: pl.DataFrame, asked: pl.DataFrame) -> pl.DataFrame:

@@ -7,8 +7,7 @@ from typing import Any
 import polars as pl
 
 from samequantity.domain.answers import Question, judge
-from samequantity.domain.rewriting import AsteriskBetweenDigits, audit
-from samequantity.domain.verdicts import Status
+from samequantity.domain.rewriting import AsteriskBetweenDigits, second_reading
 from samequantity.errors import TableError
 from samequantity.messages import counted, some
 from samequantity.scoring.columns import REPEATS
@@ -110,11 +109,11 @@ def _row(pair: _Pair, question: Question, asterisk: AsteriskBetweenDigits) -> di
 
 
 def _told(response: _Row, question: Question, asterisk: AsteriskBetweenDigits) -> dict[str, str | None]:
-    """A response's text and what the audit makes of it; a strict success is not read again, as in stage audit."""
+    """A response's text and what stages parse and audit make of it."""
     text, finish_reason = response["text"], response["finish_reason"]
     verdict = judge(text, finish_reason, question)
-    if verdict.status is not Status.CORRECT:
-        verdict = audit(text, finish_reason, question, asterisk).verdict
+    if (read_again := second_reading(verdict.status, text, finish_reason, question, asterisk)) is not None:
+        verdict = read_again.verdict
     return {
         "text": text,
         "status": verdict.status.value,

@@ -9,11 +9,11 @@ from typing import Protocol
 
 import polars as pl
 
-from samequantity.domain.exchange import FinishReason, folded, foreign_finish_reason
+from samequantity.domain.exchange import FinishReason, finish_reason, folded
 from samequantity.errors import TableError
 from samequantity.messages import counted, some
-from samequantity.stages.infer import ORDER, RESPONSES_SCHEMA
 from samequantity.stages.matching import matched
+from samequantity.stages.responses import ORDER, RESPONSES_SCHEMA
 
 COLUMNS = pl.Schema(
     {
@@ -41,6 +41,10 @@ class Channels(Protocol):
     def reasoning(self) -> str:
         """What was thought aloud."""
 
+    @property
+    def cut(self) -> bool:
+        """Whether it ends inside its reasoning."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
@@ -48,15 +52,14 @@ class Reading:
 
     `system` is the name that its responses get. `assumed` is the finish reason of them all, where the transcript has
     none. `finish` says what finish reasons mean that are no word of ours, by the word as `folded` writes it. `split`
-    takes a text apart, where the transcript's texts hold the reasoning too; `unclosed` then says of one whether it ends
-    inside its reasoning. `allow_missing` accepts views without a response.
+    takes a text apart, where the transcript's texts hold the reasoning too. `allow_missing` accepts views without a
+    response.
     """
 
     system: str
     assumed: FinishReason | None = None
     finish: Mapping[str, FinishReason] = field(default_factory=dict)
     split: Callable[[str], Channels] | None = None
-    unclosed: Callable[[str], bool] | None = None
     allow_missing: bool = False
 
 
@@ -167,7 +170,7 @@ def _mapped(found: pl.Series, finish: Mapping[str, FinishReason]) -> list[str]:
 
     A word of ours that is `other` is known to be, and so is one that `finish` calls so.
     """
-    means = {word: finish.get(folded(word), foreign_finish_reason(word)) for word in found.unique()}
+    means = {word: finish.get(folded(word), finish_reason(word)) for word in found.unique()}
     strange = [word for word in means if folded(word) not in finish and folded(word) != FinishReason.OTHER]
     if set(means.values()) == {FinishReason.OTHER} and strange:
         frequent = sorted(found.value_counts().rows(), key=lambda entry: (-entry[1], entry[0]))
@@ -184,18 +187,13 @@ def _with_channels(rows: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     """The rows with `text`, `reasoning` and `raw` as our engines would have given them."""
     thought = pl.col("reasoning").fill_null("") != ""
     if reading.split is not None:
-        return _split(rows, reading.split, reading.unclosed, rows.filter(thought)["view_id"].to_list())
+        return _split(rows, reading.split, rows.filter(thought)["view_id"].to_list())
     _refuse_silent(rows.filter(pl.col("text").is_null() & ~thought)["view_id"].to_list())
     whole = pl.when(pl.col("raw").is_not_null()).then(pl.col("raw")).when(~thought).then(pl.col("text"))
     return rows.with_columns(whole.alias("raw"), pl.col("text", "reasoning").fill_null(""))
 
 
-def _split(
-    rows: pl.DataFrame,
-    split: Callable[[str], Channels],
-    unclosed: Callable[[str], bool] | None,
-    apart: Sequence[str],
-) -> pl.DataFrame:
+def _split(rows: pl.DataFrame, split: Callable[[str], Channels], apart: Sequence[str]) -> pl.DataFrame:
     if apart:
         raise TableError(
             f"transcript: {counted(apart, 'response')} with the reasoning apart already: {some(apart)}. "
@@ -203,10 +201,9 @@ def _split(
         )
     _refuse_silent(rows.filter(pl.col("text").is_null())["view_id"].to_list())
     said = [split(text) for text in rows["text"]]
-    cut = [unclosed is not None and unclosed(text) for text in rows["text"]]
     stopped = pl.col("finish_reason") == FinishReason.STOP.value
     return rows.with_columns(
-        pl.when(pl.Series(cut, dtype=pl.Boolean()) & stopped)
+        pl.when(pl.Series([part.cut for part in said], dtype=pl.Boolean()) & stopped)
         .then(pl.lit(FinishReason.LENGTH.value))
         .otherwise("finish_reason")
         .alias("finish_reason"),

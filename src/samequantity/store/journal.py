@@ -11,9 +11,9 @@ written, under a lock that the kernel releases when its holder dies.
 import errno
 import fcntl
 import json
+import logging
 import os
 import socket
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -31,9 +31,8 @@ RETRY_SECONDS = 0.2
 _HELD = frozenset({errno.EACCES, errno.EAGAIN})
 _REFUSED = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL})
 
-
-def _to_terminal(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)
+_tell: Callable[[str], None] = logging.getLogger("samequantity").warning
+"""One line to the terminal and to the file of `--log`."""
 
 
 class Journal:
@@ -54,9 +53,7 @@ class Journal:
         self.appended = 0
 
     @classmethod
-    def open(
-        cls, directory: Path, name: str, *, wait_seconds: float, notice: Callable[[str], None] = _to_terminal
-    ) -> Self:
+    def open(cls, directory: Path, name: str, *, wait_seconds: float, notice: Callable[[str], None] = _tell) -> Self:
         """Open `<directory>/<name>.jsonl` for appending, and read all journals of the directory.
 
         While another process writes that file, wait for at most `wait_seconds`, after one line through `notice`.

@@ -1,20 +1,16 @@
 """A server with OpenAI's chat interface: llama-server, vLLM or a hosted model, whoever renders the prompt there."""
 
 import hashlib
-import threading
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import asdict
 from types import TracebackType
 from typing import Any, Self
 
 from samequantity.domain.exchange import Completion, Request
-from samequantity.engines.base import Facts
+from samequantity.engines.base import Facts, Notice, tell
 from samequantity.engines.endpoint.client import Client, RefusalError
 from samequantity.engines.endpoint.replies import completion_of, entry_of, models_of
 from samequantity.engines.endpoint.settings import EndpointSettings
 from samequantity.engines.endpoint.waiting import Patience
-from samequantity.engines.endpoint.waiting import notice as tell
 from samequantity.engines.endpoint.words import shown_names
 from samequantity.errors import ModelError
 
@@ -31,7 +27,7 @@ class EndpointEngine:
         settings: EndpointSettings,
         *,
         patience: Patience | None = None,
-        notice: Callable[[str], None] = tell,
+        notice: Notice = tell,
     ) -> None:
         """Read the key and ask the server for its models.
 
@@ -40,8 +36,6 @@ class EndpointEngine:
         """
         self._settings = settings
         self._client = Client(settings, patience or Patience())
-        self._lock = threading.Lock()
-        self._fingerprints: Counter[str] = Counter()
         self._listed: list[str] = []
         try:
             self._entry = self._look_up(notice)
@@ -59,14 +53,8 @@ class EndpointEngine:
         return {**self._settings.engine_facts(), "listed": self._entry}
 
     def host_facts(self) -> Facts:
-        """See `Engine`. More than one fingerprint: the server changed the model or its set-up during the run."""
-        with self._lock:
-            counts = dict(sorted(self._fingerprints.items()))
-        return {
-            "url": self._settings.url,
-            "in_flight": self._settings.in_flight,
-            "system_fingerprints": counts,
-        }
+        """See `Engine`. What the server calls the model and its set-up stands in each completion."""
+        return {"url": self._settings.url, "in_flight": self._settings.in_flight}
 
     def prepare(self, request: Request) -> str:
         """See `Engine`: of the message as sent, since the prompt that the server makes of it is not shown.
@@ -83,12 +71,9 @@ class EndpointEngine:
             return completion_of(response, prompt_sha256=prompt_sha256, form=form, seconds=seconds)
 
         try:
-            completion = self._client.ask(CHAT, self._body(request), read)
+            return self._client.ask(CHAT, self._body(request), read)
         except RefusalError as error:
             raise self._explained(error) from error
-        with self._lock:
-            self._fingerprints[completion.system_fingerprint] += 1
-        return completion
 
     def interrupt(self) -> None:
         """Ask nothing again: what waits for its next attempt fails with a ModelError now, what is in flight goes on.
@@ -109,7 +94,7 @@ class EndpointEngine:
     ) -> None:
         self.close()
 
-    def _look_up(self, notice: Callable[[str], None]) -> Facts | None:
+    def _look_up(self, notice: Notice) -> Facts | None:
         """What the server lists of the model; None when it has no listing."""
         try:
             models = self._client.ask(MODELS, None, lambda listing, _: models_of(listing))

@@ -8,8 +8,8 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from samequantity.engines.endpoint.secrecy import secret_in
-from samequantity.engines.reading import UNSHOWN
 from samequantity.engines.settings import DECODING, DecodingSettings, ReasoningFormat
+from samequantity.engines.settings_reading import UNSHOWN
 from samequantity.errors import SettingsError
 
 TokenCap = Literal["max_tokens", "max_completion_tokens"]

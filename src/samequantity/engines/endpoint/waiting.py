@@ -1,6 +1,5 @@
 """Waiting between two attempts: how long, said in one line each time, and over at once when the job is stopped."""
 
-import logging
 import re
 import threading
 from collections.abc import Callable
@@ -8,8 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-notice: Callable[[str], None] = logging.getLogger("samequantity").warning
-"""One line to the terminal and to the file of `--log`."""
+from samequantity.engines.base import Notice, tell
 
 _SECONDS = re.compile(r"[0-9]{1,18}(\.[0-9]{1,9})?", re.ASCII)
 
@@ -26,7 +24,7 @@ class Patience:
     longest: float = 60.0
     told: float = 300.0
     sleep: Callable[[threading.Event, float], object] = threading.Event.wait
-    notice: Callable[[str], None] = notice
+    notice: Notice = tell
 
 
 def wanted_wait(header: str | None) -> float:

@@ -5,15 +5,14 @@ when told to reset, penalises repetition by default, and cuts long pieces of tex
 """
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from samequantity.domain.exchange import Completion, Request, finish_reason
-from samequantity.engines.base import Facts
+from samequantity.engines.base import Facts, Notice, tell
 from samequantity.engines.channels import left_open, split
-from samequantity.engines.chat import ChatTemplate
+from samequantity.engines.llama.chat import ChatTemplate
 from samequantity.engines.llama.library import (
     Device,
     backend_devices,
@@ -24,44 +23,19 @@ from samequantity.engines.llama.library import (
     quiet_log,
     system_info,
     threads_of,
-    to_terminal,
 )
 from samequantity.engines.llama.loading import KV_TYPE, Handles, sampler_chain
-from samequantity.engines.llama.probe import ModelFacts, probe
+from samequantity.engines.llama.probe import probe
+from samequantity.engines.llama.prompts import Prompts
+from samequantity.engines.llama.settings import LlamaSettings
 from samequantity.engines.llama.vocabulary import Rendered, Vocabulary
-from samequantity.engines.settings import EngineSettings
 from samequantity.errors import ModelError
 
 END_TOKEN, LIMIT = "eog", "limit"
 """Our raw finish reasons: the model ended its turn, or it was cut at `max_tokens`."""
 
 
-def template_of(settings: EngineSettings, facts: ModelFacts, model: Path) -> ChatTemplate:
-    """The template in force, tried out.
-
-    ModelError when neither the model nor the settings have one, as llama.cpp would guess; when it cannot be rendered;
-    when one of `template_kwargs` has no effect on it.
-    """
-    text = settings.chat_template if settings.chat_template is not None else facts.chat_template
-    if text is None:
-        raise ModelError(
-            f"{model}: the file has no chat template. Set chat_template to the one that the model's authors publish."
-        )
-    template = ChatTemplate(
-        text=text,
-        bos_token=facts.bos_token,
-        eos_token=facts.eos_token,
-        kwargs=settings.template_kwargs,
-        date=settings.strftime_now,
-    )
-    try:
-        template.check()
-    except ModelError as error:
-        raise ModelError(f"{model}: {error}") from error
-    return template
-
-
-def identity_of(settings: EngineSettings, template: ChatTemplate, model_digest: str) -> Facts:
+def identity_of(settings: LlamaSettings, template: ChatTemplate, model_digest: str) -> Facts:
     """What decides an answer apart from the request: settings, model, template, library."""
     return {
         **settings.engine_facts(),
@@ -79,12 +53,12 @@ class LlamaEngine:
 
     def __init__(
         self,
-        settings: EngineSettings,
+        settings: LlamaSettings,
         model: Path,
         model_digest: str,
         *,
         trusted: bool = True,
-        notice: Callable[[str], None] = to_terminal,
+        notice: Notice = tell,
     ) -> None:
         """Load `model` (the first file of a split one). ModelError when it or its backend cannot be had.
 
@@ -96,9 +70,8 @@ class LlamaEngine:
         self._handles = Handles()
         self._settings = settings
         self._path = model
-        self._template = template_of(settings, probe(model, run=not trusted), model)
-        self._render = self._template.compiled()
-        self._identity = identity_of(settings, self._template, model_digest)
+        self._prompts = Prompts(settings, probe(model, run=not trusted), model)
+        self._identity = identity_of(settings, self._prompts.template, model_digest)
         self._threads = threads_of(settings, notice)
         started = time.perf_counter()
         self._handles.load(settings, model, self._devices, self._threads)
@@ -167,21 +140,10 @@ class LlamaEngine:
         self.close()
 
     def _prompt(self, request: Request) -> Rendered:
-        """The prompt as the model sees it.
-
-        ModelError when it lacks the message or another text that it must hold, or exceeds the context.
-        """
+        """The prompt as the model sees it. ModelError when `Prompts` refuses it, and when it exceeds the context."""
         if self._handles.model is None:
             raise ValueError("the engine is closed")
-        text = self._render(request.prompt)
-        self._template.refuse_without(request.prompt, text)
-        for held in self._settings.prompt_holds:
-            if held not in text:
-                raise ModelError(
-                    f"{self._path}: the rendered prompt lacks {held!r}, which prompt_holds demands. Correct"
-                    f" template_kwargs or chat_template, or prompt_holds. The prompt ends: {text[-160:]!r}"
-                )
-        prompt = self._vocabulary.rendered(text)
+        prompt = self._prompts.prompt(request.prompt, self._vocabulary)
         needed = len(prompt.tokens) + request.max_tokens
         if needed > self._settings.context:
             raise ModelError(
@@ -241,7 +203,7 @@ class LlamaEngine:
             self._held.extend(part)
 
 
-def _declared_devices(settings: EngineSettings) -> list[Device]:
+def _declared_devices(settings: LlamaSettings) -> list[Device]:
     quiet_log()
     import llama_cpp.llama_cpp as lib
 

@@ -4,7 +4,6 @@ import ctypes
 import os
 import shutil
 import subprocess
-import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,8 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
-from samequantity.engines.settings import MAX_THREADS, Backend, EngineSettings
+from samequantity.engines.base import Notice
+from samequantity.engines.llama.settings import MAX_THREADS, Backend, LlamaSettings
 from samequantity.errors import ModelError
 
 PACKAGE = "llama-cpp-python"
@@ -106,12 +106,7 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def to_terminal(message: str) -> None:
-    """One line on the terminal, or wherever its errors go."""
-    print(message, file=sys.stderr, flush=True)
-
-
-def threads_of(settings: EngineSettings, notice: Callable[[str], None]) -> int:
+def threads_of(settings: LlamaSettings, notice: Notice) -> int:
     """How many threads compute; one line through `notice` where there are fewer cores, on which they get slower."""
     cores = usable_cores()
     threads = settings.threads or min(cores, MAX_THREADS)

@@ -8,7 +8,7 @@ from typing import Any
 
 from samequantity.domain.exchange import Sampling
 from samequantity.engines.llama.library import Device, quiet_log
-from samequantity.engines.settings import ALL_LAYERS, EngineSettings
+from samequantity.engines.llama.settings import ALL_LAYERS, LlamaSettings
 from samequantity.errors import ModelError
 
 KV_TYPE = "f16"
@@ -40,7 +40,7 @@ class Handles:
         self.offloaded: str | None = None
         """Layers on a GPU and in all, as `29/29`; None without one."""
 
-    def load(self, settings: EngineSettings, path: Path, used: list[Device], threads: int) -> None:
+    def load(self, settings: LlamaSettings, path: Path, used: list[Device], threads: int) -> None:
         """Load the model on the devices `used` and make its context. Raises ModelError."""
         import llama_cpp.llama_cpp as lib
 
@@ -108,7 +108,18 @@ def load_on(used: Sequence[Device], layers: int, path: str, *, checked: bool = F
     return lib.llama_model_load_from_file(path.encode(), parameters)
 
 
-def _context_parameters(settings: EngineSettings, threads: int) -> Any:
+def load_vocabulary(path: str) -> Any:
+    """The library's model without its weights: vocabulary and head; None when it cannot be loaded."""
+    quiet_log()
+    import llama_cpp.llama_cpp as lib
+
+    parameters = lib.llama_model_default_params()
+    parameters.vocab_only = True
+    parameters.n_gpu_layers = 0
+    return lib.llama_model_load_from_file(path.encode(), parameters)
+
+
+def _context_parameters(settings: LlamaSettings, threads: int) -> Any:
     import llama_cpp.llama_cpp as lib
 
     on_gpu = settings.backend != "cpu"

@@ -77,17 +77,13 @@ def _ending(code: int) -> str:
 
 def read_head(path: str) -> ModelFacts | None:
     """What `probe` reads, read by this process: None for a file that is refused, and the end of it for some."""
-    from samequantity.engines.llama.library import quiet_log
+    from samequantity.engines.llama.loading import load_vocabulary
 
-    quiet_log()
-    import llama_cpp.llama_cpp as lib
-
-    parameters = lib.llama_model_default_params()
-    parameters.vocab_only = True
-    parameters.n_gpu_layers = 0
-    model = lib.llama_model_load_from_file(path.encode(), parameters)
+    model = load_vocabulary(path)
     if not model:
         return None
+    import llama_cpp.llama_cpp as lib
+
     vocabulary = lib.llama_model_get_vocab(model)
     template = lib.llama_model_chat_template(model, None)
 

@@ -8,11 +8,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from samequantity.engines.base import Facts
-from samequantity.engines.llama.engine import template_of
 from samequantity.engines.llama.library import library_facts, quiet_log
+from samequantity.engines.llama.loading import load_vocabulary
 from samequantity.engines.llama.probe import probe
+from samequantity.engines.llama.prompts import Prompts
+from samequantity.engines.llama.settings import LlamaSettings
 from samequantity.engines.llama.vocabulary import Vocabulary
-from samequantity.engines.settings import EngineSettings
 from samequantity.errors import ModelError
 
 
@@ -39,17 +40,16 @@ class CutPrompt:
 class Tokenizer:
     """Renders and cuts prompts exactly as `LlamaEngine` does; a context manager, which holds the vocabulary."""
 
-    def __init__(self, settings: EngineSettings, model: Path, model_digest: str) -> None:
+    def __init__(self, settings: LlamaSettings, model: Path, model_digest: str) -> None:
         """Read the head of `model` (the first file of a split one) in a process of its own, which a broken file ends.
 
         Raises ModelError for a file or a template that cannot be used.
         """
         self._path = model
-        template = template_of(settings, probe(model), model)
-        self._render = template.compiled()
+        self._prompts = Prompts(settings, probe(model), model)
         self._identity: Facts = {
             "model_digest": model_digest,
-            "template_digest": template.digest,
+            "template_digest": self._prompts.template.digest,
             "template_kwargs": settings.template_kwargs,
             "strftime_now": settings.strftime_now,
             **library_facts(),
@@ -63,10 +63,13 @@ class Tokenizer:
         return dict(self._identity)
 
     def cut(self, message: str) -> CutPrompt:
-        """The tokens of the prompt that asks one user message. ModelError when they do not spell it."""
+        """The tokens of the prompt that asks one user message.
+
+        ModelError when `Prompts` refuses it, and when the tokens do not spell it.
+        """
         if self._vocabulary is None:
             raise ValueError("no vocabulary is loaded: a tokenizer is a context manager")
-        prompt = self._vocabulary.rendered(self._render(message))
+        prompt = self._prompts.prompt(message, self._vocabulary)
         pieces = [self._piece(self._vocabulary, token) for token in prompt.tokens]
         data = prompt.text.encode("utf-8", "replace")  # as the vocabulary reads it
         try:
@@ -93,13 +96,7 @@ class Tokenizer:
 
     def __enter__(self) -> Self:
         """Load the vocabulary alone. ModelError when that fails, though the head could be read."""
-        quiet_log()
-        import llama_cpp.llama_cpp as lib
-
-        parameters = lib.llama_model_default_params()
-        parameters.vocab_only = True
-        parameters.n_gpu_layers = 0
-        self._model = lib.llama_model_load_from_file(str(self._path).encode(), parameters)
+        self._model = load_vocabulary(str(self._path))
         if not self._model:
             raise ModelError(f"{self._path}: llama.cpp cannot load its vocabulary.\n{quiet_log().tail()}")
         self._vocabulary = Vocabulary(self._model)

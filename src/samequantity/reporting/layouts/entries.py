@@ -1,12 +1,13 @@
 """What the layouts share: a result as tidy data, and as cells for readers."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 import polars as pl
 
 from samequantity.domain.verdicts import Layer
+from samequantity.errors import TableError
 from samequantity.reporting.results import Key, Results, Row, Strata
 from samequantity.reporting.tabular import (
     ABSENT,
@@ -37,6 +38,32 @@ PAIRS: dict[str, pl.DataType] = {
     "canonical_only": COUNT,
     "transformed_only": COUNT,
 }
+
+
+def refuse_unfit(
+    frame: pl.DataFrame,
+    results: Results,
+    *,
+    name: str,
+    command: str,
+    columns: Collection[str],
+    nullable: Collection[str],
+    place: Sequence[str],
+) -> None:
+    """Refuse a table beside the scores, of which `command` makes a system's share and `place` names a row.
+
+    TableError when columns are missing, values of any but the `nullable` ones are, a system is not of the study, or a
+    row is there twice.
+    """
+    cure = f"Make the table again: samequantity {command}"
+    if absent := [column for column in columns if column not in frame.columns]:
+        raise TableError(f"{name}: column {', '.join(absent)} is missing. {cure}")
+    if holey := [column for column in columns if column not in nullable and frame[column].null_count()]:
+        raise TableError(f"{name}: column {', '.join(holey)} is empty in places. {cure}")
+    if strange := sorted(set(frame["system"]) - {*results.systems, *results.absent}):
+        raise TableError(f"{name}: {', '.join(strange)} is no system of this study. Name it there, or leave it out")
+    if twice := len(frame) - frame.n_unique(place):
+        raise TableError(f"{name}: {twice} rows are there twice. Pass each system's table once")
 
 
 def place_columns(strata: Strata, *, layer: bool = False, family: bool = True) -> list[str]:

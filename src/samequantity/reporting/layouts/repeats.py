@@ -8,9 +8,8 @@ import polars as pl
 
 from samequantity.domain.answers import TAG_LINE_ANY_CASE, last_final_line
 from samequantity.domain.rationals import as_decimal, decimal_places
-from samequantity.errors import TableError
 from samequantity.reporting import captions
-from samequantity.reporting.layouts.entries import COUNT, TEXT
+from samequantity.reporting.layouts.entries import COUNT, TEXT, refuse_unfit
 from samequantity.reporting.results import Results, Row
 from samequantity.reporting.tabular import Heading, Table, assembled, count_text, share_text
 from samequantity.scoring.columns import REPEATS
@@ -84,19 +83,17 @@ def _owners(row: Row) -> _Owners:
 
 def _ordered(frame: pl.DataFrame, results: Results) -> list[Row]:
     """The rows: by system as the study shows them, each with itself first, then by the views' order."""
-    if absent := [column for column in REPEATS if column not in frame.columns]:
-        raise TableError(f"repeats: column {', '.join(absent)} is missing. Make the table again: samequantity repeat")
-    holey = [name for name in REPEATS if not name.startswith("value") and frame[name].null_count()]
-    if holey:
-        raise TableError(f"repeats: column {', '.join(holey)} is empty in places. Make it again: samequantity repeat")
-    rows = frame.select(REPEATS.names()).rows(named=True)
+    refuse_unfit(
+        frame,
+        results,
+        name="repeats",
+        command="repeat",
+        columns=REPEATS.names(),
+        nullable={"value", "value_again"},
+        place=_PLACE,
+    )
     study = (*results.systems, *results.absent)
-    if strange := sorted({str(row["system"]) for row in rows if row["system"] not in study}):
-        raise TableError(f"repeats: {', '.join(strange)} is no system of this study. Name it there, or leave it out")
-    placed = {tuple(row[name] for name in _PLACE): row for row in rows}
-    if len(placed) != len(rows):
-        raise TableError(f"repeats: {len(rows) - len(placed)} rows are there twice. Pass each system's table once")
-    return sorted(placed.values(), key=lambda row: _place(row, study))
+    return sorted(frame.select(REPEATS.names()).rows(named=True), key=lambda row: _place(row, study))
 
 
 def _place(row: Row, study: tuple[str, ...]) -> tuple[object, ...]:

@@ -7,7 +7,7 @@ import polars as pl
 from samequantity.domain.views import Family
 from samequantity.errors import TableError
 from samequantity.reporting import captions
-from samequantity.reporting.layouts.entries import COUNT, NUMBER, SHARE, TEXT
+from samequantity.reporting.layouts.entries import COUNT, NUMBER, SHARE, TEXT, refuse_unfit
 from samequantity.reporting.results import Results, Row, Strata
 from samequantity.reporting.tabular import Heading, Table, assembled, rate_text
 from samequantity.scoring.columns import TOKENS
@@ -16,7 +16,6 @@ CUT, BLANK = "|", "·"
 """What an example has between two tokens, and in the place of a blank."""
 
 _PLACE = ("system", "view_id", "parameter")
-_MAY_BE_NULL = frozenset({"unit"})
 _CURE = "Make the table again: samequantity tokens"
 
 
@@ -44,17 +43,11 @@ def tokens(frame: pl.DataFrame, results: Results, strata: Strata) -> Table:
 
 
 def _refuse(frame: pl.DataFrame, results: Results) -> None:
-    if absent := [column for column in TOKENS if column not in frame.columns]:
-        raise TableError(f"tokens: column {', '.join(absent)} is missing. {_CURE}")
-    if holey := [name for name in TOKENS if name not in _MAY_BE_NULL and frame[name].null_count()]:
-        raise TableError(f"tokens: column {', '.join(holey)} is empty in places. {_CURE}")
-    study = (*results.systems, *results.absent)
-    if strange := sorted(set(frame["system"]) - set(study)):
-        raise TableError(f"tokens: {', '.join(strange)} is no system of this study. Name it there, or leave it out")
+    refuse_unfit(
+        frame, results, name="tokens", command="tokens", columns=TOKENS.names(), nullable={"unit"}, place=_PLACE
+    )
     if strange := sorted(set(frame["family"]) - set(Family)):
         raise TableError(f"tokens: {', '.join(strange)} is no view family. {_CURE}")
-    if twice := len(frame) - frame.n_unique(_PLACE):
-        raise TableError(f"tokens: {twice} rows are there twice. Pass each system's table once")
 
 
 def _paired(frame: pl.DataFrame) -> pl.DataFrame:

@@ -1,11 +1,11 @@
 """Reads settings into a dataclass: closed and without defaults, since engines take a misspelt option in silence."""
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
+from samequantity.closed import hint
 from samequantity.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -26,14 +26,13 @@ def settings_of(kind: type[T], raw: Mapping[str, object], *, where: str) -> T:
     allowed = [field.name for field in fields(kind)]
     for key in raw:
         if key not in allowed:
-            near = difflib.get_close_matches(str(key), allowed, n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            raise SettingsError(f"{where}: unknown setting {key!r}.{hint} Allowed: {', '.join(allowed)}.")
+            near = hint(str(key), allowed)
+            raise SettingsError(f"{where}: unknown setting {key!r}{near}. Allowed: {', '.join(allowed)}.")
     if missing := [name for name in allowed if name not in raw]:
         raise SettingsError(f"{where}: missing setting {', '.join(missing)}. Needed: {', '.join(allowed)}.")
-    hints = get_type_hints(kind)
+    types = get_type_hints(kind)
     values = {
-        field.name: _typed(where, field.name, raw[field.name], hints[field.name], shown=not field.metadata.get(UNSHOWN))
+        field.name: _typed(where, field.name, raw[field.name], types[field.name], shown=not field.metadata.get(UNSHOWN))
         for field in fields(kind)
     }
     try:
@@ -42,7 +41,7 @@ def settings_of(kind: type[T], raw: Mapping[str, object], *, where: str) -> T:
         raise SettingsError(f"{where}: {error}") from error
 
 
-def _typed(where: str, name: str, value: object, hint: Any, *, shown: bool) -> Any:
+def _typed(where: str, name: str, value: object, wanted_type: Any, *, shown: bool) -> Any:
     """`value` as the field `name` wants it, nothing converted but an integer to a float and a word to its Enum."""
 
     def refused(wanted: str) -> SettingsError:
@@ -50,26 +49,27 @@ def _typed(where: str, name: str, value: object, hint: Any, *, shown: bool) -> A
             f"{where}: {name} must be {wanted}, not {repr(value) if shown else 'what is written there'}"
         )
 
-    if isinstance(hint, type) and issubclass(hint, StrEnum):
-        choices = [member.value for member in hint]
+    if isinstance(wanted_type, type) and issubclass(wanted_type, StrEnum):
+        choices = [member.value for member in wanted_type]
         if value in choices:
-            return hint(value)
+            return wanted_type(value)
         raise refused(f"one of {', '.join(choices)}")
-    if choices := list(get_args(hint)) if all(isinstance(choice, str) for choice in get_args(hint)) else []:
-        if value in choices:
+    parts = get_args(wanted_type)
+    if parts and all(isinstance(part, str) for part in parts):
+        if value in parts:
             return value
-        raise refused(f"one of {', '.join(choices)}")
-    if hint == dict[str, Any]:
+        raise refused(f"one of {', '.join(parts)}")
+    if wanted_type == dict[str, Any]:
         if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
             return dict(value)
         raise refused("a mapping")
-    if hint == tuple[str, ...]:
+    if wanted_type == tuple[str, ...]:
         if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
             return tuple(value)
         raise refused("a list of texts")
-    if hint is float and type(value) is int:
+    if wanted_type is float and type(value) is int:
         return float(value)
-    expected = get_args(hint) or (hint,)
+    expected = parts or (wanted_type,)
     if type(value) in expected:  # exact: True is no integer here
         return value
     raise refused(" or ".join("null" if kind is type(None) else kind.__name__ for kind in expected))
