@@ -3,7 +3,8 @@
 import shutil
 from pathlib import Path
 
-from projects import VIEWS, Project, make_project
+import yaml
+from projects import SYSTEM, VIEWS, Project, make_project
 
 ALL = {
     *("generate", "render", "fetch", "tokens", "infer", "merge", "runtime", "parse", "audit", "score", "bootstrap"),
@@ -26,7 +27,11 @@ def test_a_dry_run_of_a_fresh_project_lists_every_stage(tmp_path: Path) -> None:
 
 
 def test_a_pair_of_systems_is_compared_where_the_study_names_it(project: Project) -> None:
-    second = "smollm2-135m-q4"
+    second = "second"
+    path = project.folder / "config/test.yaml"
+    config = yaml.safe_load(path.read_text())
+    config["catalogue"][second] = config["catalogue"][SYSTEM]
+    path.write_text(yaml.safe_dump(config))
     pair = f"comparisons=[{{system: {second}, reference: tiny}}]"
     planned = project.snakemake("-n", "-p", "--config", f"systems=[tiny, {second}]", pair)
 

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 import yaml
-from projects import ROOT, SYSTEM, Project, make_project
+from projects import ROOT, Project, make_project
 
 from fake_endpoint import ENDPOINT, listing, said, serving
 from fixtures_gguf import SETTINGS
@@ -29,8 +29,7 @@ def asked(model: str | None, settings: dict[str, Any]) -> dict[str, Any]:
 
 def catalogue(folder: Path, url: str) -> dict[str, Any]:
     """The systems, whose files are written into the project's folder; the demo's model where it has been fetched."""
-    systems: dict[str, Any] = {SYSTEM: asked("own.gguf", SETTINGS)}
-    (folder / "tiny.gguf").rename(folder / "own.gguf")
+    systems: dict[str, Any] = {}
     for architecture in ARCHITECTURES:
         tiny(architecture).write(folder / f"{architecture}.gguf")
         systems[architecture] = asked(f"{architecture}.gguf", SETTINGS | {"reasoning_format": FORMATS[architecture]})
