@@ -34,12 +34,12 @@ def schemas(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield from schemas(part)
 
 
-@pytest.mark.parametrize("name", ["demo", "smoke"])
-def test_a_shipped_configuration_fits_the_schema(name: str) -> None:
+@pytest.mark.parametrize("file", ["config/demo.yaml", "config/smoke.yaml", "bench/study.yaml"])
+def test_a_shipped_configuration_fits_the_schema(file: str) -> None:
     study = read("config/config.yaml") | read("config/systems.yaml")
 
     jsonschema.validate(study, SCHEMA)
-    jsonschema.validate(study | read(f"config/{name}.yaml"), SCHEMA)
+    jsonschema.validate(study | read(file), SCHEMA)
 
 
 def test_the_schema_is_closed_and_has_no_defaults() -> None:

@@ -19,10 +19,11 @@ PAIRS = [(pair["system"], pair["reference"]) for pair in config["comparisons"]]
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 
 # Systems whose responses were made elsewhere; those that we ask; of these, those whose model is here and not behind a
-# server; and those that are asked a second time.
+# server; those whose vocabulary is mapped; and those that are asked a second time.
 TRANSCRIPTS = [name for name in SYSTEMS if "transcript" in config["catalogue"][name]]
 ASKED = [name for name in SYSTEMS if name not in TRANSCRIPTS]
 LOCAL = [name for name in ASKED if config["catalogue"][name]["model"] is not None]
+MAPPED = LOCAL if config["tokenizer_maps"] else []
 REPEATED = ASKED if config["repeat_prompts"] != 0 else []
 
 
@@ -134,9 +135,9 @@ def everything():
         table=["responses", "answers", "audits", "scores", "intervals"],
         system=SYSTEMS,
     )
-    of_systems += expand("tokens/{system}.{table}", system=LOCAL, table=["parquet", "prompts.parquet"])
+    of_systems += expand("tokens/{system}.{table}", system=MAPPED, table=["parquet", "prompts.parquet"])
     of_systems += expand("{table}/{system}.parquet", table=["repeats", "again"], system=REPEATED)
-    tables += ["tokens.parquet"] if LOCAL else []
+    tables += ["tokens.parquet"] if MAPPED else []
     tables += ["repeats.parquet"] if REPEATED else []
     of_pairs = ["comparisons.parquet"] if PAIRS else []
     of_pairs += [f"comparisons/{system}/{reference}.parquet" for system, reference in PAIRS]
@@ -147,7 +148,7 @@ def collected(wildcards):
     """The tables that become one of the study: of each system, or of each pair that is compared."""
     names = {
         "comparisons": [f"{system}/{reference}" for system, reference in PAIRS],
-        "tokens": LOCAL,
+        "tokens": MAPPED,
         "repeats": REPEATED,
     }.get(wildcards.table, SYSTEMS)
     return expand("results/{study}/{table}/{name}.parquet", study=wildcards.study, table=wildcards.table, name=names)
@@ -166,7 +167,7 @@ def complete_option():
 
 def beside():
     """The study's tables that stand beside its scores, by the option that takes them, as far as there are any."""
-    present = {"comparisons": PAIRS, "tokens": LOCAL, "repeats": REPEATED}
+    present = {"comparisons": PAIRS, "tokens": MAPPED, "repeats": REPEATED}
     return {name: f"results/{{study}}/{name}.parquet" for name, owners in present.items() if owners}
 
 

@@ -12,7 +12,7 @@ rule tokens:
     log:
         "results/logs/{study}/tokens/{system}.log",
     wildcard_constraints:
-        system=among(LOCAL),
+        system=among(MAPPED),
     conda:
         "../../envs/inference.yaml"
     params:
