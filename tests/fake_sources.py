@@ -17,7 +17,9 @@ import pytest
 import yaml
 
 from fake_hub import hub_source, sha256
-from samequantity.models.fetching.progress import Meter
+from samequantity.models.fetching.files import fetch_models
+from samequantity.models.fetching.progress import Meter, Reporter
+from samequantity.models.folder.receipts import Receipt
 from samequantity.models.pinning.pins import ModelPin, load_pins, pin_of
 
 DRIVER = Path(__file__).with_name("fetch_driver.py")
@@ -45,6 +47,12 @@ class Told:
 @pytest.fixture
 def told() -> Told:
     return Told()
+
+
+def fetch(pin: ModelPin, folder: Path, *, reporter: Reporter, offline: bool = False) -> Receipt:
+    """Put one model's files into the folder."""
+    (receipt,) = fetch_models([pin], folder, reporter=reporter, offline=offline)
+    return receipt
 
 
 @dataclass

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from samequantity.errors import SameQuantityError
-from samequantity.models.fetching.files import fetch
+from samequantity.models.fetching.files import fetch_models
 from samequantity.models.fetching.progress import Meter
 from samequantity.models.pinning.pins import load_pins, pin_of
 
@@ -48,7 +48,8 @@ def main(models_file: str, name: str, folder: str, dies_at: str | None = None) -
     told: dict[str, object] = {"receipt": None, "error": None, "kind": None}
     start = time.monotonic()
     try:
-        told["receipt"] = fetch(pin_of(load_pins(Path(models_file)), name), Path(folder), reporter=reporter).to_json()
+        (receipt,) = fetch_models([pin_of(load_pins(Path(models_file)), name)], Path(folder), reporter=reporter)
+        told["receipt"] = receipt.to_json()
     except SameQuantityError as error:
         told |= {"error": str(error), "kind": type(error).__name__}
     print(json.dumps(told | {"seconds": time.monotonic() - start, "lines": reporter.lines}))

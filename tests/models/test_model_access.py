@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from fake_hub import FIRST, REVISION, SECOND, FakeHub, hub_source
-from fake_sources import Settings, Told
+from fake_sources import Settings, Told, fetch
 from samequantity.errors import ModelError, SettingsError
-from samequantity.models.fetching.files import fetch
 from samequantity.models.fetching.hub_api import first_line
 from samequantity.models.pinning.pins import ModelPin
 

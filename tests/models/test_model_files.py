@@ -1,6 +1,7 @@
 """Fetching from a local path, verifying, receipts, and what a fetch leaves behind."""
 
 import io
+import json
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,12 +12,13 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from fake_hub import sha256
-from fake_sources import Settings, Told, Wheels
+from fake_sources import Settings, Told, Wheels, fetch
 from samequantity.errors import IntegrityError, ModelError
 from samequantity.models.fetching import progress
-from samequantity.models.fetching.files import fetch, verify, verify_file
 from samequantity.models.fetching.progress import ConsoleReporter
-from samequantity.models.folder.receipts import FileReceipt, Receipt, read_receipt, write_receipt
+from samequantity.models.fetching.sources import require_space
+from samequantity.models.folder.receipts import FileReceipt, Receipt, write_receipt
+from samequantity.models.folder.verification import verify, verify_file
 from samequantity.models.pinning.pins import FilePin, ModelName
 from samequantity.models.pinning.source_pins import Sha256
 
@@ -186,6 +188,22 @@ def test_a_transfer_that_has_no_room_is_not_started(
     assert not settings.folder.exists()
 
 
+def test_a_source_that_finds_no_room_names_file_and_folder_and_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: SimpleNamespace(free=2000))
+
+    require_space(tmp_path, 0, ["tiny.gguf"])
+    with pytest.raises(ModelError) as error:
+        require_space(tmp_path, 1400, ["tiny.gguf"])
+
+    assert (
+        f"{tmp_path}: 1.40 kB are needed there and 2.00 kB are free, and none to spare, for tiny.gguf. The transfer "
+        "was not started.\n"
+        "Make room, or choose a models folder on another disk: samequantity models fetch NAME --folder FOLDER"
+    ) == str(error.value)
+
+
 def test_a_receipt_says_what_the_files_are_and_nothing_about_the_machine(tmp_path: Path) -> None:
     files = tuple(FileReceipt(file=f"{letter}.gguf", size=3, sha256=Sha256(sha256(letter.encode()))) for letter in "ab")
     receipt = Receipt(model=ModelName("tiny"), files=files)
@@ -193,20 +211,13 @@ def test_a_receipt_says_what_the_files_are_and_nothing_about_the_machine(tmp_pat
 
     write_receipt(receipt, path)
 
-    assert '{"model":"tiny","files":[{"file":"a.gguf","bytes":3,' in path.read_text().replace(" ", "").replace("\n", "")
-    assert receipt == read_receipt(path)
+    assert {
+        "model": "tiny",
+        "files": [{"file": f"{letter}.gguf", "bytes": 3, "sha256": sha256(letter.encode())} for letter in "ab"],
+    } == json.loads(path.read_text())
     assert [path] == list(path.parent.iterdir())
     assert sha256(f"{files[0].sha256}\n{files[1].sha256}\n".encode()) == receipt.digest
     assert files[0].sha256 == Receipt(model=ModelName("tiny"), files=files[:1]).digest
-
-
-@pytest.mark.parametrize("text", ["", "[]", '{"model": "tiny"}', '{"model": "tiny", "files": [{"file": "a"}]}'])
-def test_a_broken_receipt_is_an_integrity_error(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "receipt.json"
-    path.write_text(text)
-
-    with pytest.raises(IntegrityError, match=r"receipt\.json: not a receipt"):
-        read_receipt(path)
 
 
 def test_a_log_gets_plain_lines_and_a_terminal_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,7 +234,7 @@ def test_a_log_gets_plain_lines_and_a_terminal_a_bar(monkeypatch: pytest.MonkeyP
             meter.at(2_000_000)
             meter.at(1_000_000)
 
-    assert 2 * ["tiny.gguf: 2 of 4 MB (50 %)"] == log.getvalue().splitlines()
+    assert 2 * ["tiny.gguf: 2.00 MB of 4.00 MB (50 %)"] == log.getvalue().splitlines()
     assert "tiny.gguf" in terminal.getvalue()
     assert "\r" in terminal.getvalue()
     assert quick.getvalue() == ""

@@ -6,10 +6,10 @@ import pytest
 import yaml
 
 from fake_hub import FIRST, LATER, MOVED, REVISION, SECOND, SHARDS, WEIGHTS, FakeHub, hub_source, sha256
-from fake_sources import Settings, Told
+from fake_sources import Settings, Told, fetch
 from samequantity.errors import IntegrityError, ModelError, SettingsError
 from samequantity.models.fetching import hub_api
-from samequantity.models.fetching.files import fetch, verify
+from samequantity.models.folder.verification import verify
 from samequantity.models.pinning.locking import lock
 from samequantity.models.pinning.pins import ModelPin, load_pins, pin_of
 

@@ -3,9 +3,8 @@
 import pytest
 
 from fake_hub import FIRST, FakeHub
-from fake_sources import Settings, Told
+from fake_sources import Settings, Told, fetch
 from samequantity.errors import ModelError
-from samequantity.models.fetching.files import fetch
 from samequantity.models.pinning.locking import lock
 from samequantity.models.pinning.pins import ModelPin
 

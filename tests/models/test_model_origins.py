@@ -5,9 +5,9 @@ import yaml
 
 from commands import done, samequantity
 from fake_hub import LATER, REVISION, WEIGHTS, FakeHub, hub_source, sha256
-from fake_sources import Settings, Told
+from fake_sources import Settings, Told, fetch
 from samequantity.errors import IntegrityError, ModelError, SettingsError
-from samequantity.models.fetching.files import fetch, verify
+from samequantity.models.folder.verification import verify
 from samequantity.models.pinning.locking import lock
 from samequantity.models.pinning.pins import ModelPin, load_pins
 

@@ -5,9 +5,8 @@ import os
 import pytest
 
 from fake_hub import FakeHub, sha256
-from fake_sources import Settings, StartFetch, Told, Wheels
+from fake_sources import Settings, StartFetch, Told, Wheels, fetch
 from samequantity.errors import IntegrityError, ModelError, SettingsError
-from samequantity.models.fetching.files import fetch
 
 PIECES = (b"first piece, " * 5000, b"second piece, " * 5000)
 WHOLE = b"".join(PIECES)

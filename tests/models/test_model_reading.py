@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_hub import WEIGHTS, FakeHub, hub_source
-from fake_sources import Settings, Told
+from fake_sources import Settings, Told, fetch
 from samequantity.errors import IntegrityError, ModelError
-from samequantity.models.fetching.files import fetch, verify
-from samequantity.models.fetching.sizes import size_text
 from samequantity.models.folder.listing import Presence, model_rows
 from samequantity.models.folder.reading import model_digest
+from samequantity.models.folder.verification import verify
+from samequantity.models.sizes import size_text
 
 KINDS: dict[str, Callable[[Path], None]] = {
     "a FIFO": os.mkfifo,

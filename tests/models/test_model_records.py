@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from fake_hub import FIRST, LATER, MOVED, REVISION, SECOND, SHARDS, FakeHub, sha256
-from fake_sources import Settings, Told
+from fake_sources import Settings, Told, fetch
 from samequantity.errors import IntegrityError, ModelError
 from samequantity.models.fetching import hub_api
-from samequantity.models.fetching.files import fetch, verify
 from samequantity.models.folder.records import HubOrigin, Record, held_to, read_record
+from samequantity.models.folder.verification import verify
 from samequantity.models.pinning.pins import FilePin, ModelPin
 from samequantity.models.pinning.source_pins import Sha256
 

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from fake_hub import FIRST, REVISION, SECOND, SHARDS, FakeHub, hub_source, sha256
-from fake_sources import Settings, Told
+from fake_sources import Settings, Told, fetch
 from samequantity.errors import IntegrityError, ModelError
-from samequantity.models.fetching.files import fetch, fetch_models
+from samequantity.models.fetching.files import fetch_models
 from samequantity.models.pinning.pins import ModelPin
 
 MEGABYTES = 2**20

@@ -9,8 +9,8 @@ import click
 from samequantity.cli.logs import log
 from samequantity.cli.options import FILE, FOLDER
 from samequantity.models.fetching.progress import ConsoleReporter
-from samequantity.models.fetching.sizes import size_text
 from samequantity.models.pinning.pins import MODELS_FILE, MODELS_FOLDER, ModelPin, load_pins, pin_of, sharing
+from samequantity.models.sizes import size_text
 
 if TYPE_CHECKING:
     from samequantity.models.folder.listing import FileRow, ModelRow
@@ -157,7 +157,7 @@ def _lines(row: "ModelRow", folder: Path) -> list[str]:
 
 
 def _total(row: "ModelRow", folder: Path) -> str:
-    size = "size not known" if row.size is None else f"{row.size:,} bytes"
+    size = "size not known" if row.size is None else size_text(row.size)
     if row.missing == 0:
         return f"{size}; nothing to fetch"
     missing = "an unknown size" if row.missing is None else size_text(row.missing)
@@ -168,7 +168,7 @@ def _total(row: "ModelRow", folder: Path) -> str:
 def _file_lines(file: "FileRow", unpinned: str) -> list[str]:
     # What the first fetch recorded holds as much as a pin does, and only here.
     recorded = " (recorded here)" if file.recorded else ""
-    size = unpinned if file.size is None else f"{file.size:,} bytes"
+    size = unpinned if file.size is None else f"{file.size:,} bytes"  # to the byte, as the digest
     return [
         f"  file       {file.file}: {file.presence}",
         f"    size     {size}",

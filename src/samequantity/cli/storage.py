@@ -6,6 +6,7 @@ import click
 
 from samequantity.cli.options import FOLDER
 from samequantity.errors import SettingsError
+from samequantity.models.sizes import size_text
 from samequantity.store.manifests import SUFFIX
 from samequantity.store.objects import ObjectStore, StoredObject
 from samequantity.store.study import read_manifest
@@ -56,7 +57,7 @@ def gc(root: Path, results: tuple[Path, ...], dry_run: bool) -> None:
             objects.remove(found)
     if not dry_run:
         objects.remove_unfinished()
-    click.echo(f"{len(rest)} objects, {freed / 1e6:.1f} MB {'would be' if dry_run else 'were'} removed")
+    click.echo(f"{len(rest)} objects, {size_text(freed)} {'would be' if dry_run else 'were'} removed")
 
 
 @store.command()
@@ -75,7 +76,7 @@ def remove(root: Path, name: str) -> None:
 
 
 def _line(found: StoredObject) -> str:
-    return f"{found.stage:<10} {found.key[:12]}  {found.bytes / 1e6:8.2f} MB"
+    return f"{found.stage:<10} {found.key[:12]}  {size_text(found.bytes):>10}"
 
 
 def _reachable(results: tuple[Path, ...]) -> set[str]:

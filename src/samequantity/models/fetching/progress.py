@@ -7,8 +7,9 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol, TextIO
 
+from samequantity.models.sizes import size_text
+
 SECONDS_BETWEEN_LINES = 5.0
-MEGABYTE = 1_000_000
 
 
 class Meter(Protocol):
@@ -65,9 +66,9 @@ class _LineMeter:
         if now - self.last < SECONDS_BETWEEN_LINES:
             return
         self.last = now
-        whole = f" of {self.total / MEGABYTE:.0f}" if self.total else ""
+        whole = f" of {size_text(self.total)}" if self.total else ""
         share = f" ({100 * self.position // self.total} %)" if self.total else ""
-        print(f"{self.label}: {self.position / MEGABYTE:.0f}{whole} MB{share}", file=self.stream, flush=True)
+        print(f"{self.label}: {size_text(self.position)}{whole}{share}", file=self.stream, flush=True)
 
 
 class _Bar(Protocol):

@@ -5,6 +5,7 @@ wanted file is decided by the caller, once, for all sources.
 """
 
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -12,16 +13,17 @@ from typing import Protocol
 
 from samequantity.errors import ModelError
 from samequantity.models.fetching.progress import Reporter
-from samequantity.models.fetching.sizes import size_text
 from samequantity.models.folder.reading import irregular, model_digest
 from samequantity.models.folder.records import HubOrigin
 from samequantity.models.pinning.pins import FilePin
 from samequantity.models.pinning.source_pins import Sha256
+from samequantity.models.sizes import size_text
 
 SECONDS_TO_REACH = 4.8
 """How long a source may take to show that it is there: with what is around it, 5 s at most."""
 
 _SPACE_TO_SPARE = 64 * 2**20
+_ELSEWHERE = "samequantity models fetch NAME --folder FOLDER"
 
 
 class SourceKind(StrEnum):
@@ -129,22 +131,21 @@ def link(target: Path, workspace: Path) -> Obtained:
     return Obtained(path=name, size=target.stat().st_size, sha256=digest, origin=str(target))
 
 
-def require_space(workspace: Path, needed: int) -> None:
-    """Refuse to start a transfer that cannot end: `needed` bytes and a reserve must be free in the workspace.
+def require_space(folder: Path, needed: int, files: Iterable[str], *, command: str = _ELSEWHERE) -> None:
+    """Refuse to start a transfer that cannot end: `needed` bytes for the files and a reserve must be free there.
 
-    Raises ModelError; the other sources need the room as much, so none of them is tried.
+    Raises ModelError, with the command that fetches into another folder; the other sources need the room as much, so
+    none of them is tried.
     """
-    free = free_bytes(workspace)
-    if not has_room(free, needed):
-        raise ModelError(
-            f"{workspace.parent}: {room_text(needed, free)}. Make room, or choose a models folder on another disk."
-        )
-
-
-def room_text(needed: int, free: int) -> str:
-    """That there is too little room, and why."""
+    free = free_bytes(folder)
+    if has_room(free, needed):
+        return
     reserve = f"of which {size_text(_SPACE_TO_SPARE)} must stay free" if free > _SPACE_TO_SPARE else "and none to spare"
-    return f"{size_text(needed)} are needed there and {size_text(free)} are free, {reserve}"
+    raise ModelError(
+        f"{folder}: {size_text(needed)} are needed there and {size_text(free)} are free, {reserve}, for "
+        f"{', '.join(files)}. The transfer was not started.\n"
+        f"Make room, or choose a models folder on another disk: {command}"
+    )
 
 
 def has_room(free: int, needed: int) -> bool:

@@ -2,11 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from samequantity.errors import IntegrityError
 from samequantity.models.pinning.pins import ModelName
 from samequantity.models.pinning.source_pins import Sha256
 from samequantity.store.files import write_whole
@@ -50,22 +49,3 @@ def digest_of_shards(digests: Sequence[Sha256]) -> Sha256:
 def write_receipt(receipt: Receipt, path: Path) -> None:
     """Write the receipt so that a reader sees the old file or the new one, and nothing in between."""
     write_whole(path, receipt.to_json().encode())
-
-
-def read_receipt(path: Path) -> Receipt:
-    """A receipt that `write_receipt` wrote.
-
-    Raises IntegrityError when the file is missing or is not a receipt.
-    """
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-        return Receipt(model=ModelName(value["model"]), files=tuple(_file(file) for file in value["files"]))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise IntegrityError(
-            f"{path}: not a receipt of a fetched model ({type(error).__name__}: {error}). "
-            f"Delete it and run `samequantity models fetch` again."
-        ) from error
-
-
-def _file(value: Mapping[str, object]) -> FileReceipt:
-    return FileReceipt(file=str(value["file"]), size=int(str(value["bytes"])), sha256=Sha256(str(value["sha256"])))

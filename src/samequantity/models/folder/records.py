@@ -18,14 +18,14 @@ from pathlib import Path, PurePath
 from samequantity.errors import IntegrityError
 from samequantity.models.folder.reading import irregular
 from samequantity.models.pinning.pins import FilePin
-from samequantity.models.pinning.source_pins import Sha256
+from samequantity.models.pinning.source_pins import COMMIT_PATTERN, SHA256_PATTERN, Sha256
 from samequantity.store.files import write_whole
 
 _RECORD = re.compile(
-    r"""
-    (?P<sha256> [0-9a-f]{64} ) [ ][ *] (?P<name> [^\n]+ ) \n
-    (?: \#[ ]bytes[ ] (?P<size> [0-9]{1,15} ) \n )?
-    (?: \#[ ]commit[ ] (?P<commit> [0-9a-f]{40} ) [ ]of[ ] (?P<repository> [^\s]+ ) \n
+    rf"""
+    (?P<sha256> {SHA256_PATTERN.pattern} ) [ ][ *] (?P<name> [^\n]+ ) \n
+    (?: \#[ ]bytes[ ] (?P<size> [0-9]{{1,15}} ) \n )?
+    (?: \#[ ]commit[ ] (?P<commit> {COMMIT_PATTERN.pattern} ) [ ]of[ ] (?P<repository> [^\s]+ ) \n
         (?: \#[ ]file[ ] (?P<file> [^\n]+ ) \n )?
     )?
     """,

@@ -5,11 +5,11 @@ from enum import StrEnum
 from pathlib import Path
 
 from samequantity.errors import IntegrityError, ModelError
-from samequantity.models.fetching.sizes import exact_size
 from samequantity.models.folder.reading import model_digest
 from samequantity.models.folder.receipts import FileReceipt, Receipt
 from samequantity.models.folder.records import held_to, read_record, record_for, record_path
 from samequantity.models.pinning.pins import MODELS_FOLDER, FilePin, ModelName, ModelPin
+from samequantity.models.sizes import exact_size
 
 
 class Standing(StrEnum):

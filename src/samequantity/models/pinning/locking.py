@@ -16,13 +16,13 @@ from samequantity.errors import IntegrityError, ModelError, SettingsError
 from samequantity.models.fetching.commits import Commits
 from samequantity.models.fetching.hub_api import HubFile, hub_is_offline
 from samequantity.models.fetching.progress import Reporter
-from samequantity.models.fetching.sizes import exact_size
 from samequantity.models.fetching.sources import SourceUnavailable
 from samequantity.models.folder.records import HubOrigin, held_to, record_for, record_path
 from samequantity.models.folder.verification import verify_file, wanted
 from samequantity.models.pinning.pins import FilePin, ModelPin, pins_of
 from samequantity.models.pinning.scalars import Place, fill_nulls, written
 from samequantity.models.pinning.source_pins import HubPin
+from samequantity.models.sizes import exact_size
 from samequantity.store.files import write_whole
 
 

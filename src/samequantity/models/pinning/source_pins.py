@@ -10,10 +10,12 @@ from samequantity.errors import SettingsError
 Sha256 = NewType("Sha256", str)
 """A SHA-256 digest as 64 lower-case hexadecimal digits."""
 
+SHA256_PATTERN = re.compile(r"[0-9a-f]{64}")
+COMMIT_PATTERN = re.compile(r"[0-9a-f]{40}")
+
 _LONGEST_NAME = 255  # bytes of a name on the common file systems
 _LONGEST_SHOWN = 200
 
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 _REPOSITORY = re.compile(
     r"""
     (?! .* (?: -- | \.\. ) )  (?! .* \.git $ )           # the hub takes no name with these
@@ -22,7 +24,6 @@ _REPOSITORY = re.compile(
     """,
     re.VERBOSE,
 )
-_COMMIT = re.compile(r"[0-9a-f]{40}")
 _REQUIREMENT = re.compile(
     r"""
     [A-Za-z0-9] [A-Za-z0-9._-]{0,199}     # the package's name
@@ -41,17 +42,12 @@ def require(pattern: re.Pattern[str], value: str, what: str) -> None:
 
 def require_commit(value: str) -> None:
     """Raise SettingsError for a value that is no commit."""
-    require(_COMMIT, value, "a commit (40 lower-case hexadecimal digits)")
+    require(COMMIT_PATTERN, value, "a commit (40 lower-case hexadecimal digits)")
 
 
 def require_sha256(value: str) -> None:
     """Raise SettingsError for a value that is no SHA-256."""
-    require(_SHA256, value, "a SHA-256 (64 lower-case hexadecimal digits)")
-
-
-def is_sha256(value: str) -> bool:
-    """Whether the text is a SHA-256."""
-    return _SHA256.fullmatch(value) is not None
+    require(SHA256_PATTERN, value, "a SHA-256 (64 lower-case hexadecimal digits)")
 
 
 def require_hub_file(value: str) -> None:

@@ -1,4 +1,4 @@
-"""Sizes of files in messages."""
+"""Sizes of files as people read them."""
 
 _UNITS = ((10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 
@@ -12,9 +12,9 @@ def size_text(size: int) -> str:
     for factor, unit in _UNITS:
         if size >= factor:
             return f"{size / factor:.2f} {unit}"
-    return f"{size} byte{'' if size == 1 else 's'}"
+    return exact_size(size)
 
 
 def exact_size(size: int | None) -> str:
-    """A number of bytes to the last one, or that nobody gives it."""
+    """A number of bytes to the last one, where a message tells two sizes apart; None is one that nobody gives."""
     return "of unknown size" if size is None else f"{size} byte{'' if size == 1 else 's'}"
