@@ -114,7 +114,7 @@ def make_project(folder: Path, *, shards: int = 1, sample: dict[str, int] | None
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("models", "__pycache__"))
+            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("models"))
         else:
             shutil.copy(source, folder / name)
     # `models` above leaves out model files, but the package of that name is needed.
@@ -143,7 +143,9 @@ def make_project(folder: Path, *, shards: int = 1, sample: dict[str, int] | None
         "systems": [SYSTEM],
         "sample": sample or SAMPLE,
         "models": "resources/test_models.yaml",
+        # Not in every test: each is a process or two more, and test_systems.py has both.
         "repeat_prompts": 0,
+        "tokenizer_maps": False,
         "bootstrap": {"seed": 1, "draws": 200},
         "catalogue": {SYSTEM: system},
     }

@@ -25,11 +25,3 @@ def test_a_dry_run_of_the_papers_study_needs_no_gpu(tmp_path: Path) -> None:
     run = make_project(tmp_path / "project").run("snakemake", "-n")
 
     assert (0, True) == (run.status, {"fetch", "infer", "ask_again", "tokens", "tables"} <= run.jobs())
-
-
-def test_what_needs_no_gpu_of_the_papers_study_is_made_without_one(tmp_path: Path) -> None:
-    project = make_project(tmp_path / "project")
-
-    run = project.run("snakemake", "--cores", "1", "--", "results/paper/bases.parquet")
-
-    assert 0 == run.status, run.output

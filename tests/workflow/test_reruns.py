@@ -7,7 +7,7 @@ import yaml
 from projects import SYSTEM, VIEWS, Project, make_project
 
 ALL = {
-    *("generate", "render", "fetch", "tokens", "infer", "merge", "runtime", "parse", "audit", "score", "bootstrap"),
+    *("generate", "render", "fetch", "infer", "merge", "runtime", "parse", "audit", "score", "bootstrap"),
     *("collect", "tables"),
 }
 AFTER_PARSE = {"parse", "audit", "score", "bootstrap", "collect", "tables", "figures"}

@@ -13,9 +13,9 @@ from fake_endpoint import ENDPOINT, listing, said, serving
 from fixtures_gguf import SETTINGS
 from tiny_gguf import Architecture, tiny
 
-SAMPLE = {"repeated_length": 1, "fraction_of_capacity": 1}
-VIEWS = 4 + 3
-REPEATED = 2
+SAMPLE = {"fraction_of_capacity": 1}
+VIEWS = 3
+REPEATED = 1
 ARCHITECTURES: tuple[Architecture, ...] = ("qwen35", "gpt-oss", "mistral4")
 FORMATS = {"qwen35": "think", "gpt-oss": "harmony", "mistral4": "bracket_think"}
 DEMO = ROOT / "resources/models/qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
@@ -60,7 +60,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Project:
         systems = catalogue(project.folder, fake.url)
         path = project.folder / "config/test.yaml"
         config = yaml.safe_load(path.read_text())
-        config |= {"systems": list(systems), "catalogue": systems, "repeat_prompts": REPEATED}
+        config |= {"systems": list(systems), "catalogue": systems, "repeat_prompts": REPEATED, "tokenizer_maps": True}
         path.write_text(yaml.safe_dump(config))
         assert 0 == (run := project.snakemake("--", "results/test/views.parquet")).status, run.output
         views = pl.read_parquet(project.path("views.parquet"))
