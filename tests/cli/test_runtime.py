@@ -43,6 +43,6 @@ def test_devices_are_listed_and_one_that_is_missing_fails() -> None:
     assert "CPU" in done("devices").out
     assert "CPU" in done("devices", "--require", "cpu").out
     message = samequantity("devices", "--require", "cuda").message
-    assert "--require asks for cuda, but" in message
+    assert "What is wanted is cuda, but this build" in message
     assert "settings" not in message
     assert "gpu_layers" not in message

@@ -25,7 +25,11 @@ def test_a_declared_gpu_is_used_and_a_declared_cpu_leaves_it_alone() -> None:
 
 @pytest.mark.parametrize(
     ("offload", "found", "cure"),
-    [(False, [CPU], "Rebuild it: CMAKE_ARGS=.*CUDA"), (True, [CPU], "check the driver"), (True, [], "found: none")],
+    [
+        (False, [CPU], r"Rebuild it with the options of this project: bash envs/llama-cpp\.sh -DGGML_CUDA=on"),
+        (True, [CPU], "check the driver"),
+        (True, [], "found: none"),
+    ],
 )
 def test_a_declared_gpu_that_is_not_there_is_an_error(offload: bool, found: list[Device], cure: str) -> None:
     with pytest.raises(ModelError, match=f"declare the backend cuda.*{cure}"):

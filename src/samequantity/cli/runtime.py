@@ -35,7 +35,7 @@ def devices(require: "Backend | None") -> None:
 
     found, facts = all_devices(), library_facts()
     if require is not None:
-        backend_devices(require, found, offload=lib.llama_supports_gpu_offload(), wanted="--require asks for")
+        backend_devices(require, found, offload=lib.llama_supports_gpu_offload(), wanted="What is wanted is")
     click.echo(f"llama-cpp-python {facts['llama_cpp_python']}, llama.cpp {facts['llama_cpp_commit']}")
     for device in found:
         click.echo(f"{device.name}: {device.description} ({device.registry})")

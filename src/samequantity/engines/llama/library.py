@@ -185,8 +185,7 @@ def backend_devices(
     if not offload:
         raise ModelError(
             f"{wanted} {backend}, but this build of {PACKAGE} {version(PACKAGE)} has no GPU"
-            f' support. Rebuild it: CMAKE_ARGS="{_GPU_BUILDS[backend]}" pip install --force-reinstall --no-cache-dir'
-            f" {PACKAGE}=={version(PACKAGE)}{other}."
+            f" support. Rebuild it with the options of this project: bash envs/llama-cpp.sh {_GPU_BUILDS[backend]}{other}."
         )
     seen = ", ".join(f"{device.name} ({device.description})" for device in found) or "none"
     raise ModelError(
