@@ -184,8 +184,8 @@ def backend_devices(
     other = _ANOTHER_STUDY if wanted == DECLARED else ""
     if not offload:
         raise ModelError(
-            f"{wanted} {backend}, but this build of {PACKAGE} {version(PACKAGE)} has no GPU support. Rebuild it with the"
-            f" options of this project: bash envs/llama-cpp.sh {_GPU_BUILDS[backend]}{other}."
+            f"{wanted} {backend}, but this build of {PACKAGE} {version(PACKAGE)} has no GPU support. Rebuild it"
+            f" with the options of this project: bash envs/llama-cpp.sh {_GPU_BUILDS[backend]}{other}."
         )
     seen = ", ".join(f"{device.name} ({device.description})" for device in found) or "none"
     raise ModelError(
