@@ -5,6 +5,7 @@ the journal, which knows neither, speak of them too; they are offered here again
 """
 
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol, Self
@@ -21,6 +22,22 @@ Notice = Callable[[str], None]
 
 tell: Notice = logging.getLogger("samequantity").warning
 """One line to the terminal and to the file of `--log`."""
+
+
+class Closing(ABC):
+    """A context manager that closes at its end."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give everything back; a second call does nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
 
 class Engine(Protocol):

@@ -5,11 +5,10 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, Self
 
 from samequantity.domain.exchange import Completion, Request, finish_reason
-from samequantity.engines.base import Facts
+from samequantity.engines.base import Closing, Facts
 from samequantity.engines.channels import split
 from samequantity.engines.settings import DecodingSettings, ReasoningFormat
 from samequantity.errors import ModelError
@@ -29,7 +28,7 @@ class ScriptedSettings(DecodingSettings):
         return asdict(self) | {"reasoning_format": self.reasoning_format.value}
 
 
-class ScriptedEngine:
+class ScriptedEngine(Closing):
     """Answers each prompt with what a mapping or a function gives for it; a token is a word.
 
     An answer of more words than `max_tokens` is cut and finishes with `length`. `asked` lists the prompts asked.
@@ -97,11 +96,3 @@ class ScriptedEngine:
 
     def close(self) -> None:
         """See `Engine`."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

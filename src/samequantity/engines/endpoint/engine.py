@@ -2,11 +2,10 @@
 
 import hashlib
 from dataclasses import asdict
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from samequantity.domain.exchange import Completion, Request
-from samequantity.engines.base import Facts, Notice, tell
+from samequantity.engines.base import Closing, Facts, Notice, tell
 from samequantity.engines.endpoint.client import Client, RefusalError
 from samequantity.engines.endpoint.replies import completion_of, entry_of, models_of
 from samequantity.engines.endpoint.settings import EndpointSettings
@@ -19,7 +18,7 @@ CHAT, MODELS = "/chat/completions", "/models"
 _NO_LISTING = frozenset({404, 405, 501})
 
 
-class EndpointEngine:
+class EndpointEngine(Closing):
     """One model of one server. The prompt is sent as one user message; the server's chat template renders it."""
 
     def __init__(
@@ -85,14 +84,6 @@ class EndpointEngine:
     def close(self) -> None:
         """See `Engine`."""
         self._client.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _look_up(self, notice: Notice) -> Facts | None:
         """What the server lists of the model; None when it has no listing."""

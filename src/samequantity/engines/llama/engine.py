@@ -6,11 +6,9 @@ when told to reset, penalises repetition by default, and cuts long pieces of tex
 
 import time
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from samequantity.domain.exchange import Completion, Request, finish_reason
-from samequantity.engines.base import Facts, Notice, tell
+from samequantity.engines.base import Closing, Facts, Notice, tell
 from samequantity.engines.channels import left_open, split
 from samequantity.engines.llama.chat import ChatTemplate
 from samequantity.engines.llama.library import (
@@ -46,7 +44,7 @@ def identity_of(settings: LlamaSettings, template: ChatTemplate, model_digest: s
     }
 
 
-class LlamaEngine:
+class LlamaEngine(Closing):
     """One model in one context with one sequence, greedy or sampled from an explicit seed."""
 
     in_flight = 1
@@ -130,14 +128,6 @@ class LlamaEngine:
     def close(self) -> None:
         """See `Engine`."""
         self._handles.free()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _prompt(self, request: Request) -> Rendered:
         """The prompt as the model sees it. ModelError when `Prompts` refuses it, and when it exceeds the context."""
